@@ -29,14 +29,13 @@ const NO_CONSENT = foldWords('no consent').join('');
 export const isFlag = ({ filled, yes, no }: Glance): boolean => yes > 0 && yes + no === filled;
 
 const LOST: Readonly<Record<string, string>> = {
-  refunded: `refunded|returned|refund|refunds|return|returns|erstattung|retoure|remboursement|reembolso|devolucion|rimborso|reso
-    erstattet|rembourse|remboursee|reembolsado|reembolsada|rimborsato|rimborsata|terugbetaald
+  refunded: `refunded|returned|erstattet|rembourse|remboursee|reembolsado|reembolsada|rimborsato|rimborsata|terugbetaald
     zwrocono|zwrot|zwrocone|aterbetald|refunderet|refundert`,
-  cancelled: `cancelled|canceled|cancellation|storno|stornierung|annulation|cancelacion|annullamento|storniert|annule|annulee|cancelado|cancelada|annullato|annullata|geannuleerd|anulowano
+  cancelled: `cancelled|canceled|storniert|annule|annulee|cancelado|cancelada|annullato|annullata|geannuleerd|anulowano
     anulowane|avbruten|annulleret|kansellert`,
   voided: 'voided|void',
   rejected: 'rejected|declined|denied|abgelehnt|refuse|rechazado',
-  disputed: 'disputed|dispute|chargeback|chargebacks|chargedback|fraud|fraudulent|reversed',
+  disputed: 'disputed|chargeback|chargedback|fraud|fraudulent|reversed',
   failed: 'failed|failure|bounced|bounce|unclaimed|fehlgeschlagen|echoue|fallido|fallito|mislukt',
   deleted: 'deleted|geloscht|trashed',
   unsubscribed:
@@ -62,6 +61,17 @@ const indexWords = (lists: Readonly<Record<string, string>>, by: Flag['by']) =>
     words.split(/[|\s]+/).map((word) => [word, { status: foldWords(status).join(''), by }] as const),
   );
 const WORDS = new Map([...indexWords(LOST, 'yes'), ...indexWords(KEPT, 'no')]);
+/** Words that ask the same above a column, and that name a line of its own kind below one. */
+const NOUNS = new Map(
+  indexWords(
+    {
+      refunded: `refund|refunds|return|returns|erstattung|retoure|remboursement|reembolso|devolucion|rimborso|reso`,
+      cancelled: 'cancellation|storno|stornierung|annulation|cancelacion|annullamento',
+      disputed: 'dispute|disputes|chargebacks',
+    },
+    'yes',
+  ),
+);
 /** Words that say of money that it was paid, and of an order or a letter something else. */
 const SENT = new Map(
   indexWords(
@@ -150,12 +160,12 @@ const findWord = (header: string): string =>
     .join('');
 
 /** A header that asks for a yes or no. */
-export const isFlagWord = (header: string): boolean => WORDS.has(findWord(header));
+export const isFlagWord = (header: string): boolean => WORDS.has(findWord(header)) || NOUNS.has(findWord(header));
 
 function findNamed(header: string, of: Kind): { status: string; by: Flag['by'] } | undefined {
   const word = findWord(header);
   const isLetter = foldWords(header).some((each) => LETTERS.has(each));
-  const named = WORDS.get(word) ?? (isPaid(of) && !isLetter ? SENT.get(word) : undefined);
+  const named = WORDS.get(word) ?? NOUNS.get(word) ?? (isPaid(of) && !isLetter ? SENT.get(word) : undefined);
   // A buyer who wants no mails has bought all the same.
   return named?.status === NO_CONSENT && (isOrders(of) || isPaid(of)) ? undefined : named;
 }
@@ -223,7 +233,7 @@ function readOwn({ status, by }: Flag, text: string): 'yes' | 'no' | undefined {
   if (by === 'no' && words.join('') === status) return 'no';
   const isNegated = NOT.has(words[0] ?? '');
   const word = (isNegated ? words.slice(1) : words).join('');
-  const own = WORDS.get(word) ?? SENT.get(word);
+  const own = WORDS.get(word) ?? NOUNS.get(word) ?? SENT.get(word);
   if (own?.status !== status) return undefined;
   return (own.by === by) === isNegated ? 'no' : 'yes';
 }
