@@ -125,6 +125,104 @@ const BOOKS: readonly FieldCase[] = [
     mapping: {},
     records: ['N1 10050 EUR 2026-10-05T12:00', 'N2 20050 EUR 2026-10-06T12:00'],
   },
+  {
+    title: 'percentages beside numbers, and a code with zeros before it',
+    of: 'roster',
+    content: makeWorkbook({
+      R: [
+        ['Email', 'Code', 'Rate'],
+        ['ana@c.example', { number: '123', format: '00000' }, { number: '0.1', format: '0%' }],
+        ['ben@c.example', 'BEN', { number: '12.5' }],
+        ['cy@c.example', 'CY', { number: '7.0000000000000007E-2', format: '0.00%;[Red]-0.00%' }],
+      ],
+    }),
+    asks: [],
+    mapping: {},
+    records: [
+      'ana@c.example ig=null tt=null 00123 100000',
+      'ben@c.example ig=null tt=null BEN 125000',
+      'cy@c.example ig=null tt=null CY 70000',
+    ],
+  },
+  {
+    title: 'a percentage that its cell shows without its decimals',
+    of: 'roster',
+    content: makeWorkbook({
+      R: [
+        ['Email', 'Code', 'Rate'],
+        ['ana@c.example', 'ANA', { number: '0.125', format: '0%' }],
+      ],
+    }),
+    asks: [],
+    mapping: {},
+    records: ['ana@c.example ig=null tt=null ANA 125000'],
+  },
+  {
+    title: 'currencies and letters that only the formats of the cells say',
+    of: 'orders',
+    content: makeWorkbook({
+      R: [
+        ['Order', 'Date', 'Amount'],
+        [{ number: '123', format: '00000' }, { serial: 46_300 }, { number: '10', format: '[$€-2]\\ #,##0.00' }],
+        [{ number: '7', format: '"ORD-"0' }, { serial: 46_300 }, { number: '20.5', format: '[$£-809]#,##0.00' }],
+        [
+          { number: '123456', format: '000-000' },
+          { serial: 46_300 },
+          { number: '1234.5', format: '_-* #,##0.00\\ "zł"_-;\\-* #,##0.00\\ "zł"_-;_-* "-"??\\ "zł"_-;_-@_-' },
+        ],
+        ['A4', { serial: 46_300 }, { number: '1250', format: '"£"0.0,"k"' }],
+      ],
+    }),
+    asks: [],
+    mapping: {},
+    records: [
+      '00123 1000 EUR 2026-10-05T12:00',
+      'ORD-7 2050 GBP 2026-10-05T12:00',
+      '123-456 123450 PLN 2026-10-05T12:00',
+      'A4 125000 GBP 2026-10-05T12:00',
+    ],
+  },
+  {
+    title: 'negative amounts in brackets of their format, and signs that several currencies share',
+    of: 'payouts',
+    content: makeWorkbook({
+      R: [
+        ['Email', 'Paid at', 'Amount'],
+        ['ana@c.example', { serial: 46_300 }, { number: '10', format: '$#,##0.00_);($#,##0.00)' }],
+        ['ben@c.example', { serial: 46_300 }, { number: '-20', format: '$#,##0.00_);($#,##0.00)' }],
+      ],
+    }),
+    asks: ['currency_sign:currency'],
+    mapping: { symbols: { $: 'CAD' } },
+    records: ['ana@c.example 1000 CAD 2026-10-05'],
+  },
+  {
+    title: 'a discount in percent, which only its format says',
+    of: 'orders',
+    content: makeWorkbook({
+      R: [
+        ['Order', 'Date', 'Subtotal', 'Discount', 'Currency'],
+        ['A1', { serial: 46_300 }, { number: '100.5' }, { number: '0.1', format: '0%' }, 'EUR'],
+      ],
+    }),
+    asks: ['column_meaning:discount'],
+    mapping: { columns: { discount: null } },
+    records: ['A1 10050 EUR 2026-10-05T12:00'],
+  },
+  {
+    title: 'signs for answers',
+    of: 'orders',
+    content: makeWorkbook({
+      R: [
+        ['Order', 'Date', 'Amount', 'Currency', 'Refunded?'],
+        ['A1', { serial: 46_300 }, { number: '10.5' }, 'EUR', '❌'],
+        ['A2', { serial: 46_300 }, { number: '20.5' }, 'EUR', '✅'],
+      ],
+    }),
+    asks: [],
+    mapping: {},
+    records: ['A1 1050 EUR 2026-10-05T12:00', 'A2 0 EUR 2026-10-05T12:00'],
+  },
 ];
 
 describe('a workbook of the field', () => {

@@ -1,5 +1,5 @@
 import { readHeaderSign } from './currencies.ts';
-import { isFlag } from './flags.ts';
+import { isFlag, isFlagWord } from './flags.ts';
 import { fold, foldWords } from './fold.ts';
 import type { Format } from './formats/format.ts';
 import {
@@ -138,10 +138,21 @@ function assignByFormat(
 /** Rates are percentages or shares; hundredths of a percent are not read as either. */
 const BASIS_POINTS = /\b(?:bps|bp|basis points?|basispunkte?)\b/i;
 
-function collectWords(
-  { of, headers, glance }: ColumnRequest,
-  takenColumns: ReadonlySet<number>,
-): Map<string, number[]> {
+/**
+ * A part of an amount whose cells say something else than how much it is, such as “10%” or “see credit note”: without it
+ * the amount is another one. Codes and answers are no parts.
+ */
+function isUnsaid({ of, headers, glance }: ColumnRequest, field: string, position: number): boolean {
+  const seen = glance(position);
+  const { filled, money, no, blank, codes } = seen;
+  if (money > 0 || filled <= no + blank) return false;
+  if (field === 'refunded') return !isFlagWord(headers[position] ?? '');
+  const isBefore = isOrders(of) && headers.some((header) => findFields(of, header).includes('subtotal'));
+  return field === 'discount' && isBefore && codes + no + blank < filled;
+}
+
+function collectWords(wish: ColumnRequest, takenColumns: ReadonlySet<number>): Map<string, number[]> {
+  const { of, headers, glance } = wish;
   const candidates = new Map<string, number[]>();
   headers.forEach((header, position) => {
     if (takenColumns.has(position)) return;
@@ -152,8 +163,9 @@ function collectWords(
       const isDay = namedField === 'refunded' && of === 'orders' && isTimes(glance(position));
       const field = isAddress ? 'email' : isDay ? 'refunded_at' : namedField;
       const type = FIELDS[of][field];
-      if (type === undefined || isMisnamed(type, glance(position))) continue;
-      if (field === 'refunded' && isFlag(glance(position))) continue;
+      if (type === undefined) continue;
+      if (isMisnamed(type, glance(position)) && !isUnsaid(wish, field, position)) continue;
+      if (field === 'refunded' && isFlag(glance(position)) && isFlagWord(header)) continue;
       if (field === 'code' && isPhones(glance(position))) continue;
       if (field === 'rate' && (BASIS_POINTS.test(header) || readHeaderSign(header))) continue;
       candidates.set(field, [...(candidates.get(field) ?? []), position]);
@@ -259,6 +271,8 @@ function assignByWords(assignment: Assignment, takenColumns: Set<number>, wish: 
     const [first] = positions;
     if (first === undefined) continue;
     const isUnsure =
+      positions.some((position) => isUnsaid(wish, field, position)) ||
+      (field === 'refunded' && positions.some((position) => isFlag(wish.glance(position)))) ||
       mayBeRate(wish, field, positions) ||
       mayBePaymentFee(wish, field, positions, assignment) ||
       // What was given back of a sale is no payment that came back, and a sale may have another currency.

@@ -14,7 +14,7 @@ import type {
   Request,
   StatusReading,
 } from './shapes.ts';
-import { listMeanings } from './statuses.ts';
+import { foldStatus, listMeanings } from './statuses.ts';
 import type { Study } from './study.ts';
 import type { Survey } from './survey.ts';
 import type { Table } from './table.ts';
@@ -67,7 +67,7 @@ function describeStatuses({ study, resolved, known }: ReadingParts): StatusReadi
   const [fallback] = listMeanings(known.request.of);
   return study.tally.statuses().map(({ value, isUndecided, rows, sums }) => ({
     value,
-    means: isUndecided ? 'asked' : (resolved.plan.statuses[value] ?? fallback ?? 'asked'),
+    means: isUndecided ? 'asked' : (resolved.plan.statuses[foldStatus(value)] ?? fallback ?? 'asked'),
     lines: rows,
     sums,
   }));
@@ -84,7 +84,11 @@ const CREATED = /^(?:date )?created(?: at| date)?$|^created_at$/i;
 function listWarnings({ known, resolved, study, survey, table, mapping }: ReadingParts): Reading['warnings'] {
   const warnings: Reading['warnings'] = [];
   if (known.format?.warning !== undefined) warnings.push({ code: 'format', message: known.format.warning });
-  if (resolved.plan.columns.status === undefined && known.flags.length === 0 && known.request.of !== 'directory')
+  if (
+    resolved.plan.columns.status === undefined &&
+    known.flags.every(({ isUnseen }) => isUnseen) &&
+    known.request.of !== 'directory'
+  )
     warnings.push({ code: 'no_status', message: 'The file has no status: every line counts.' });
   if (table.otherSheets.length > 0)
     warnings.push({

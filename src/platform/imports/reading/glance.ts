@@ -1,6 +1,7 @@
-import { cleanCell } from './cells.ts';
+import { isCross, readAnswer } from './answers.ts';
+import { cleanCell, isPlaceholder } from './cells.ts';
 import { isCurrency, readSign } from './currencies.ts';
-import { isDirection, isState, readAnswer } from './flags.ts';
+import { isDirection, isState } from './flags.ts';
 import type { FieldType } from './kinds.ts';
 import { readCount, readNumber } from './numbers.ts';
 import { readEmail, readPlatform } from './people.ts';
@@ -11,6 +12,10 @@ import { readTime } from './times.ts';
 /** The first cells of a column, counted by what they can be. */
 export interface Glance {
   filled: number;
+  empty: number;
+  /** Cells such as n/a, and different texts, the first of them. */
+  blank: number;
+  texts: Set<string>;
   money: number;
   /** Cells with decimals or a sign beside them. */
   priced: number;
@@ -26,6 +31,8 @@ export interface Glance {
   /** Cells that say yes, or no. */
   yes: number;
   no: number;
+  /** Those of them that are crosses. */
+  crosses: number;
   /** Cells that say that something is paid, cancelled and the like. */
   states: number;
   /** Cells that say what a line is: a sale, a refund, a fee. */
@@ -42,9 +49,14 @@ export interface Glance {
   handles: number;
 }
 
+const MOST_TEXTS = 60;
+
 function glanceAt(position: number, sample: readonly Row[]): Glance {
   const glance: Glance = {
     filled: 0,
+    empty: 0,
+    blank: 0,
+    texts: new Set(),
     money: 0,
     priced: 0,
     percents: 0,
@@ -56,6 +68,7 @@ function glanceAt(position: number, sample: readonly Row[]): Glance {
     currencies: 0,
     yes: 0,
     no: 0,
+    crosses: 0,
     states: 0,
     types: 0,
     phones: 0,
@@ -66,8 +79,13 @@ function glanceAt(position: number, sample: readonly Row[]): Glance {
   };
   for (const { cells } of sample) {
     const text = cleanCell(cells[position] ?? '');
-    if (text === '') continue;
+    if (text === '') {
+      glance.empty += 1;
+      continue;
+    }
     glance.filled += 1;
+    if (isPlaceholder(text)) glance.blank += 1;
+    if (glance.texts.size < MOST_TEXTS) glance.texts.add(text);
     if (text.includes('%')) glance.percents += 1;
     const number = readNumber(text);
     const time = readTime(text);
@@ -85,6 +103,7 @@ function glanceAt(position: number, sample: readonly Row[]): Glance {
     if (/^(?:[A-Z]{3}|[a-z]{3})$/.test(text) && isCurrency(text.toUpperCase())) glance.currencies += 1;
     const answer = readAnswer(text);
     if (answer !== undefined) glance[answer] += 1;
+    if (isCross(text)) glance.crosses += 1;
     if (isState(text)) glance.states += 1;
     if (isType(text)) glance.types += 1;
     if (/^(?:\+|00)\d[\d\s()./-]{6,}$/.test(text)) glance.phones += 1;

@@ -1,5 +1,5 @@
+import { readAnswer } from './answers.ts';
 import type { Entry } from './entry.ts';
-import { readAnswer } from './flags.ts';
 import {
   type Bench,
   findId,

@@ -1,6 +1,6 @@
+import { readAnswer } from './answers.ts';
 import { cleanCell, isNoValue } from './cells.ts';
 import type { Entry } from './entry.ts';
-import { readAnswer } from './flags.ts';
 import {
   type Bench,
   type Failure,

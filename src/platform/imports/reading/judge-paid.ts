@@ -98,11 +98,13 @@ const findContradiction = (entry: Entry, { columns }: Plan): string | undefined 
 
 /** The part of a payment that came back; a failure if its rows cannot be one payment. */
 function sumReturned(own: Entry, returned: readonly Entry[], bench: Bench, currency: string): number | Failure {
-  let sum = readBeside(own, bench.plan, 'refunded', currency) ?? 0;
+  const said = bench.plan.columns.refunded === undefined ? 0 : findAmount(own, bench.plan, 'refunded', currency);
+  if (isFailure(said)) return said;
+  let sum = Math.abs(said ?? 0);
   for (const row of returned) {
-    const said = findCurrency(row, bench, ['amount']);
-    if (isFailure(said)) return said;
-    if (said.currency !== currency) return { problem: 'contradicting_lines', field: 'currency' };
+    const ofRow = findCurrency(row, bench, ['amount']);
+    if (isFailure(ofRow)) return ofRow;
+    if (ofRow.currency !== currency) return { problem: 'contradicting_lines', field: 'currency' };
     const amount = findAmount(row, bench.plan, 'amount', currency);
     if (isFailure(amount)) return amount;
     sum += Math.abs(amount ?? 0);

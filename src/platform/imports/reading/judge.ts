@@ -178,7 +178,7 @@ export function findStatus(entry: Entry, plan: Plan): StatusSaid | null {
     .flatMap((flag) => readFlag(flag, entry.first(flag.position)) ?? [])
     .map((value) => ({
       value,
-      meaning: plan.statuses[value] ?? readStatus(plan.of, value) ?? readType(plan.of, value),
+      meaning: plan.statuses[foldStatus(value)] ?? readStatus(plan.of, value) ?? readType(plan.of, value),
     }));
   // A flag by which the record counts leaves it to the other columns whether it does.
   const open = flagged.filter(({ meaning }) => meaning !== 'paid' && meaning !== 'counts' && meaning !== 'active');

@@ -37,7 +37,7 @@ import { openTable, type Table } from './table.ts';
 import { findFields } from './words.ts';
 
 /** Changes whenever the same bytes and mapping may be read otherwise. */
-const READING_VERSION = 6;
+const READING_VERSION = 7;
 const MOST_DOUBTS = 20;
 
 /** A file that was read stays open for its records: its bytes need not be looked through again. */
@@ -99,7 +99,8 @@ async function prepare(table: Table, request: Request, mapping: Mapping): Promis
   const isTool = format !== undefined && format.key !== 'rollcall';
   // What a “type” says of a payment is not recorded, but it may tell money sent from money received.
   const listTaken = () => listTakenColumns(new Map([...assignment].filter(([field]) => field !== 'kind')));
-  const listFlags = () => (isTool ? [] : findFlags(headers, listTaken(), glance, of));
+  const isDeclined = () => assignment.get('status')?.positions.length === 0;
+  const listFlags = () => (isTool ? [] : findFlags(headers, listTaken(), glance, of, isDeclined()));
   // What says whether a record counts is not what identifies it.
   const flagged = listFlags().map(({ position }) => position);
   assignByValues(assignment, { of, headers, constants: mapping.constants ?? {}, flagged }, survey.profiles);

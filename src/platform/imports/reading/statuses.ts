@@ -1,3 +1,4 @@
+import { listSigns, readSaid, warns } from './answers.ts';
 import { fold } from './fold.ts';
 import { isOrders, isPaid, type Kind } from './kinds.ts';
 import type { StatusMeaning } from './shapes.ts';
@@ -51,24 +52,42 @@ const COMPARED = index(COMPARED_MEANINGS);
 const PAID = index(PAID_MEANINGS);
 const PEOPLE = index(PERSON_MEANINGS);
 
-/** A status as it is compared; WooCommerce writes `wc-completed` in some places. */
-export const foldStatus = (value: string): string => fold(value.replace(/^wc-/i, ''));
+/** A status without signs; WooCommerce writes `wc-completed` in some places. */
+const bareStatus = (value: string): string => fold(value.replace(/^wc-/i, ''));
+
+/** A cell with its column before it, such as `Refunded: 🔴`: the column's word is not what it says. */
+const isOfColumn = (value: string): boolean => /:\s*\S/.test(value);
+
+/** A status as it is compared: signs make another value of the same word, and a colon separates a column from its cell. */
+export function foldStatus(value: string): string {
+  const word = bareStatus(value);
+  if (word === value) return value;
+  const signs = listSigns(value).join('');
+  if (word === '' && signs === '') return value.replace(/[\s\p{Pd}]+/gu, '');
+  return `${isOfColumn(value) ? ':' : ''}${word}${signs}`;
+}
+
+const isGood = (meaning: StatusMeaning | undefined): boolean =>
+  meaning === 'counts' || meaning === 'paid' || meaning === 'active';
 
 /** A status means the same in every file of a kind; undefined if its meaning must be asked. */
 export function readStatus(of: Kind, value: string): StatusMeaning | undefined {
-  const word = foldStatus(value);
-  if (isOrders(of)) return (of === 'reconciliation' ? COMPARED : ORDERS).get(word);
-  return isPaid(of) ? PAID.get(word) : PEOPLE.get(word);
+  if (isOfColumn(value)) return undefined;
+  const isCompared = of === 'reconciliation';
+  const meanings = isOrders(of) ? (isCompared ? COMPARED : ORDERS) : isPaid(of) ? PAID : PEOPLE;
+  const word = bareStatus(value);
+  const meaning = meanings.get(word) ?? meanings.get(readSaid(value) ?? '');
+  return word !== '' && isGood(meaning) && warns(listSigns(value)) ? undefined : meaning;
 }
 
 const ANSWERS = new Set(['yes', 'no', 'true', 'false', '1', '0']);
 
 /** Says that a part of an order was given back, which is known only where the file says how much. */
-export const isPartialRefund = (value: string): boolean => foldStatus(value) === 'partiallyrefunded';
+export const isPartialRefund = (value: string): boolean => bareStatus(value) === 'partiallyrefunded';
 
 /** A word that says the state of something in files of any kind. */
 export function isKnownState(value: string): boolean {
-  const word = foldStatus(value);
+  const word = bareStatus(value);
   return !ANSWERS.has(word) && [ORDERS, COMPARED, PAID, PEOPLE].some((meanings) => meanings.has(word));
 }
 
@@ -98,11 +117,11 @@ const OTHER_TYPES = new Set(
 const ALL_TYPES = [OTHER_TYPES, ...Object.values(TYPES)];
 
 /** A word that says whether a line is a sale, a payment, or something else. */
-export const isType = (value: string): boolean => ALL_TYPES.some((words) => words.has(foldStatus(value)));
+export const isType = (value: string): boolean => ALL_TYPES.some((words) => words.has(bareStatus(value)));
 
 /** A line that says that it is what the file is of counts; every other type becomes a question. */
 export function readType(of: Kind, value: string): StatusMeaning | undefined {
-  if (!TYPES[of]?.has(foldStatus(value))) return undefined;
+  if (!TYPES[of]?.has(bareStatus(value)) || isOfColumn(value) || warns(listSigns(value))) return undefined;
   return isPaid(of) ? 'paid' : 'counts';
 }
 

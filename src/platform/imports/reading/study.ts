@@ -14,6 +14,7 @@ import { BrokenFile } from './problems.ts';
 import type { Row } from './rows.ts';
 import { repeatsHeader, startsTable } from './shape.ts';
 import type { Line, StatusMeaning } from './shapes.ts';
+import { foldStatus } from './statuses.ts';
 import { counts, Tally } from './tally.ts';
 
 /** A reading under one choice of one doubt. */
@@ -47,7 +48,7 @@ export const openVariant = (doubt: Doubt, choice: Choice, plan: Plan, now: Date)
 
 /** How a record would be read if its status had a meaning. */
 export function judgeStatus(entry: Entry, plan: Plan, now: Date, value: string, meaning: StatusMeaning): Line {
-  const said = { ...plan, statuses: { ...plan.statuses, [value]: meaning } };
+  const said = { ...plan, statuses: { ...plan.statuses, [foldStatus(value)]: meaning } };
   return judge(entry, prepareBench(said, now, { nextCount: () => 1, isRepeated: () => false })).line;
 }
 

@@ -7,6 +7,8 @@ import { listNeeded } from './columns-by-values.ts';
 import { KINDS } from './kinds.ts';
 import { detectShape } from './shape.ts';
 import { findFields } from './words.ts';
+import { showFormats } from './workbook-formats.ts';
+import { writeNumber } from './workbook-numbers.ts';
 
 const Task = z.object({
   bytes: z.instanceof(Uint8Array),
@@ -15,46 +17,7 @@ const Task = z.object({
   hidden: z.array(z.string()),
 });
 
-/** A spreadsheet shows 15 digits; further ones are what binary fractions leave over. */
-const SHOWN_DIGITS = 15;
 const HEAD_ROWS = 60;
-
-/** A number's digits without an exponent. A third decimal gets a zero: its mark cannot be taken for grouping then. */
-function writeNumber(text: string): string {
-  const match = /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]?\d+))?$/i.exec(text);
-  if (!match) return text;
-  const [, minus = '', whole = '', fraction = '', exponent = '0'] = match;
-  const shift = Number(exponent);
-  if (Math.abs(shift) > 40) return text;
-  const digits = whole + fraction;
-  const point = whole.length + shift;
-  const paddedDigits = point <= 0 ? '0'.repeat(1 - point) + digits : digits.padEnd(point, '0');
-  const at = Math.max(point, 1);
-  // A number of a workbook keeps no whole number above 2^53: an id that was longer is lost, and shown so.
-  if (point > SHOWN_DIGITS && Number(text) > Number.MAX_SAFE_INTEGER) return `${Number(text).toExponential()}`;
-  const [left, right] = roundDigits(
-    paddedDigits.slice(0, at).replace(/^0+(?=\d)/, ''),
-    paddedDigits.slice(at).replace(/0+$/, ''),
-  );
-  const decimals = right.length === 3 ? `${right}0` : right;
-  return `${minus}${left}${decimals === '' ? '' : `.${decimals}`}`;
-}
-
-/** Fractions with more digits than a spreadsheet shows are rounded as it shows them; whole numbers are kept. */
-function roundDigits(whole: string, fraction: string): [string, string] {
-  const length = (whole === '0' ? '' : whole).length + fraction.replace(/^0+/, whole === '0' ? '' : '$&').length;
-  if (fraction === '' || length <= SHOWN_DIGITS) return [whole, fraction];
-  const excess = length - SHOWN_DIGITS;
-  const keptDecimals = Math.max(fraction.length - excess, 0);
-  const isUp = (fraction[keptDecimals] ?? '0') >= '5';
-  const scaledDigits = (BigInt(whole + fraction.slice(0, keptDecimals)) + (isUp ? 1n : 0n))
-    .toString()
-    .padStart(keptDecimals + 1, '0');
-  return [
-    scaledDigits.slice(0, scaledDigits.length - keptDecimals),
-    scaledDigits.slice(scaledDigits.length - keptDecimals).replace(/0+$/, ''),
-  ];
-}
 
 /** Dates of a spreadsheet have no zone: they are written as its clock shows them, midnight as a date alone. */
 function writeDate(date: Date): string {
@@ -98,7 +61,7 @@ function findHalfDates(data: readonly (readonly unknown[])[]): number[] {
 
 async function readTask(message: unknown) {
   const { bytes, of, sheet, hidden } = Task.parse(message);
-  const sheets = await readExcelFile(Buffer.from(bytes), { trim: false, parseNumber: writeNumber });
+  const sheets = await readExcelFile(Buffer.from(showFormats(bytes)), { trim: false, parseNumber: writeNumber });
   const write = (data: readonly (readonly unknown[])[]) => stringify(data.map((row) => row.map(writeCell)));
   const readShape = (data: readonly (readonly unknown[])[]) =>
     detectShape(write(data.slice(0, HEAD_ROWS)), of, { separator: ',', isSheet: true });
