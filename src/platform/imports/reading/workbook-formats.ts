@@ -202,6 +202,20 @@ const isStyles = (name: string) => /(?:^|\/)styles\.xml$/i.test(name);
 const isSheet = (name: string) => /(?:^|\/)worksheets\/[^/]+\.xml$/i.test(name);
 const isRead = (name: string) => /\.(?:xml|rels)$/i.test(name);
 
+/** A sheet of 100,000 rows has some 60 MB. The memory limit of a thread does not count what is unpacked. */
+const MOST_UNPACKED_BYTES = 400 * 1024 * 1024;
+
+function assertUnpackable(bytes: Uint8Array): void {
+  let sum = 0;
+  unzipSync(bytes, {
+    filter: ({ originalSize }) => {
+      sum += originalSize;
+      return false;
+    },
+  });
+  if (sum > MOST_UNPACKED_BYTES) throw new Error(`The workbook unpacks to ${sum} bytes.`);
+}
+
 function showAll(bytes: Uint8Array): Uint8Array {
   const [xml] = Object.values(unzipSync(bytes, { filter: ({ name }) => isStyles(name) }));
   const styles = xml ? readStyles(strFromU8(xml)) : new Map<string, NonNullable<Shown>>();
@@ -215,10 +229,6 @@ function showAll(bytes: Uint8Array): Uint8Array {
 
 /** A workbook whose cells of percentages, currencies and padded numbers are texts, as they are shown. */
 export function showFormats(bytes: Uint8Array): Uint8Array {
-  try {
-    return showAll(bytes);
-  } catch {
-    // The library says of an archive that cannot be unpacked that it is damaged.
-    return bytes;
-  }
+  assertUnpackable(bytes);
+  return showAll(bytes);
 }
