@@ -24,6 +24,9 @@ interface FootProps {
   note?: string | undefined;
 }
 
+/** A narrower table has no room for sums beside their count, in pixels. */
+const NARROW = 600;
+
 /** The distance of each column's right edge from that of the table above, by the column's head. */
 function useColumnEdges() {
   const section = useRef<HTMLElement>(null);
@@ -32,8 +35,10 @@ function useColumnEdges() {
     const table = section.current?.previousElementSibling?.querySelector('table');
     if (!table) return;
     const measure = () => {
-      const { right } = table.getBoundingClientRect();
-      const heads = [...table.querySelectorAll<HTMLElement>('th.number')].filter((head) => head.offsetWidth > 0);
+      const { right, width } = table.getBoundingClientRect();
+      const heads = [...table.querySelectorAll<HTMLElement>('th.number')].filter(
+        (head) => head.offsetWidth > 0 && width >= NARROW,
+      );
       setEdges(
         new Map(
           heads.map((head) => [

@@ -4,10 +4,10 @@ import { useCall } from '../call/use.ts';
 import { CreatorFace } from '../kit/creator-face.tsx';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
-import { money, number } from '../kit/format.ts';
+import { counted, money, number } from '../kit/format.ts';
 import { FollowedJob, isJob } from '../kit/job.tsx';
 import { OperationForm } from '../kit/operation-form.tsx';
-import { Button, Empty, Failure, Loading, oneLine } from '../kit/parts.tsx';
+import { Button, Empty, Failure, Loading } from '../kit/parts.tsx';
 import type { Selection } from '../kit/selection.ts';
 import { PlainTable } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
@@ -74,9 +74,9 @@ const BLOCKS: Readonly<Record<NonNullable<Payee['blocked']>['reason'], string>> 
 };
 
 const SOURCES: Readonly<Record<Payee['pay_to_source'], string>> = {
-  mail: 'Email address',
-  brand: 'Set by your brand',
-  creator: 'Set by the creator',
+  mail: '',
+  brand: 'set by your brand',
+  creator: 'set by the creator',
 };
 
 const keyOf = ({ creator_id, currency }: Payee) => `${creator_id} ${currency}`;
@@ -129,35 +129,29 @@ function Due({ payees, others, limits, selection, isWhole, sums }: DueProps) {
         columns={[
           {
             head: 'Creator',
-            cell: ({ creator_name, creator_email, commission_count, recorded, currency }) => (
+            cell: ({ creator_name, creator_email, pay_to: address, pay_to_source: source, blocked }) => (
               <div className="person">
                 <CreatorFace name={creator_name ?? creator_email ?? '?'} email={creator_email} />
                 <div>
                   {creator_name ?? creator_email}
-                  <span className="second">
-                    {number(commission_count)} {commission_count === 1 ? 'commission' : 'commissions'}
-                    {recorded > 0 && `; ${money(recorded, currency)} recorded but not settled`}
-                  </span>
+                  {blocked ? (
+                    <span className="badge wait">{BLOCKS[blocked.reason]}</span>
+                  ) : (
+                    <span className="second">{[`Pays to ${address}`, SOURCES[source]].filter(Boolean).join(', ')}</span>
+                  )}
                 </div>
               </div>
             ),
           },
           {
-            head: 'Pays to',
+            head: 'Commissions',
             isWide: true,
-            cell: ({ pay_to: address, pay_to_source: source, blocked }) =>
-              blocked ? (
-                <span className="badge wait">{BLOCKS[blocked.reason]}</span>
-              ) : (
-                <>
-                  <span {...oneLine(address, '')}>{address}</span>
-                  <span className="second">{SOURCES[source]}</span>
-                </>
-              ),
+            isNumber: true,
+            cell: ({ commission_count: count }) => number(count),
           },
           {
             head: 'Due',
-            cell: ({ total, commissions_amount: approved, netted_amount, unallocated_used, currency }) => (
+            cell: ({ total, commissions_amount: approved, netted_amount, unallocated_used, recorded, currency }) => (
               <>
                 {money(total, currency)}
                 {netted_amount + unallocated_used !== 0 && (
@@ -165,6 +159,7 @@ function Due({ payees, others, limits, selection, isWhole, sums }: DueProps) {
                     {money(approved, currency)} less {money(netted_amount + unallocated_used, currency)}
                   </span>
                 )}
+                {recorded > 0 && <span className="second">{money(recorded, currency)} recorded, to settle</span>}
               </>
             ),
             isNumber: true,
@@ -242,6 +237,7 @@ function Batch({ onClose }: { onClose: () => void }) {
   const { payees, chosen, selection, sums, emails } = usePayees(data);
   const say = useSay();
   const isAnybody = chosen.length > 0;
+  const count = sums.reduce((sum, { payees: each }) => sum + each, 0);
   // The limits cannot be changed while the form is open, so that what is shown is what is paid.
   if (jobId !== undefined) return <PaidByJob id={jobId} />;
   const isFormShown = isPaying && isAnybody && !error && !isPlaceholderData;
@@ -264,7 +260,7 @@ function Batch({ onClose }: { onClose: () => void }) {
         <div className="bar">
           <span className="muted">Transfer the money first, then record it.</span>
           <Button kind="primary" isBusy={isPlaceholderData} onPress={() => setPaying(true)}>
-            Record these payouts
+            {`Record ${counted(count, 'payout')}, ${sums.map(({ total, currency }) => money(total, currency)).join(' + ')}`}
           </Button>
         </div>
       )}

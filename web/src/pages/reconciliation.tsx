@@ -114,11 +114,13 @@ const COLUMNS: readonly Column<Difference>[] = [
   {
     head: 'Here',
     isNumber: true,
+    chip: 'named',
     cell: (row) => <Amount of={row.amount_here} refunded={row.refunded_here} currency={row.currency_here} />,
   },
   {
     head: 'At the store',
     isNumber: true,
+    chip: 'named',
     cell: (row) => <Amount of={row.amount_there} refunded={row.refunded_there} currency={row.currency_there} />,
   },
   {
@@ -290,7 +292,8 @@ function Comparisons({ onOpen, getStoreName }: { onOpen: (id: string) => void; g
         </Opener>
       ),
     },
-    { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
+    // Green would say that no difference is left.
+    { head: 'Status', cell: ({ status }) => (status === 'done' ? 'Compared' : <Badge state={status} />) },
     { head: 'Differences', isNumber: true, cell: differencesIn },
     { head: 'Started', isWide: true, cell: ({ created_at }) => ago(created_at) },
   ];
