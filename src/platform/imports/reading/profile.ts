@@ -1,4 +1,5 @@
 import { cleanCell, isDatedId, isNumberedId, isNumericId, isPointedId, isRounded, isScientific } from './cells.ts';
+import { readAmountSign } from './currencies.ts';
 import type { FieldType } from './kinds.ts';
 import { readNumber } from './numbers.ts';
 import { readEmail, readHandle } from './people.ts';
@@ -225,7 +226,7 @@ export function profileCell(
     else if (type === 'time') profileTime(profile, text, line, nextYear);
     else if (type === 'id') profileId(profile, text);
     else if (type === 'status' || type === 'flag') addValue(profile.values, foldStatus(text), line);
-    else if (type === 'currency') addValue(profile.values, text, line);
+    else if (type === 'currency') addValue(profile.values, readAmountSign(text), line);
     else if (type === 'email') profile.email += readEmail(text) === undefined ? 0 : 1;
     else if (type === 'handle') profile.handle += readHandle(text) === undefined ? 0 : 1;
     else if (type === 'rate') profileRate(profile, text);
