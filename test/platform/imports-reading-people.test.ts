@@ -46,10 +46,11 @@ describe('an address that money is sent to', () => {
         'ben@c.example,Bank transfer,DE89 3704 0044 0532 0130 00',
         'cy@c.example,Bank transfer,Sort 12-34-56 Acc 12345678',
         'di@c.example,Venmo,@di.moss',
+        'ed@c.example,PayPal,DE89 3704 0044 0532 0130 00',
       ),
     );
     expect(people.map(({ payment_email }) => payment_email)).toEqual(['ana.pay@x.example', null, null]);
-    expect(kinds).toEqual([null, null, null, 'email_unreadable']);
+    expect(kinds).toEqual([null, null, null, 'email_unreadable', 'email_unreadable']);
     expect(warns).toEqual(['bank_details']);
   });
 
@@ -167,11 +168,13 @@ describe('a stored reading that a file contradicts is asked about again:', () =>
     expect(await ask('roster', RATES, { rate: 'fraction' }, { rate: 'percent' })).toEqual([]);
     expect(await ask('roster', RATES, { rate: 'percent' })).toEqual([]);
     expect(await ask('roster', RATES.replace(',10', ',0.1'), { rate: 'fraction' })).toEqual([]);
+    expect(await ask('roster', RATES.replace(',0.5', ',5'), { rate: 'fraction' })).toEqual([]);
   });
 
   test('cents with decimals.', async () => {
     expect(await ask('commissions', AMOUNTS, { unit: 'minor' })).toEqual([['unit', '{"unit":"major"}']]);
     expect(await ask('commissions', AMOUNTS, { unit: 'minor' }, { unit: 'major' })).toEqual([]);
     expect(await ask('commissions', AMOUNTS, { unit: 'major' })).toEqual([]);
+    expect(await ask('commissions', AMOUNTS.replace('1250', '12.05'), { unit: 'minor' })).toEqual([]);
   });
 });

@@ -186,7 +186,8 @@ export function judgePerson(entry: Entry, bench: Bench): Judged {
   if (isFailure(rates)) return refuse(rates);
   const { codes } = rates;
   const payment = entry.said(plan, 'payment_email');
-  const isBankLost = payment !== '' && isBankAccount(payment);
+  // PayPal pays to an address: a number in its place is a mistake.
+  const isBankLost = isBankAccount(payment) && !/paypal/i.test(entry.text(plan, 'payment_method'));
   const paymentEmail = payment === '' || isBankLost ? null : readEmail(payment);
   if (paymentEmail === undefined) return refuse({ problem: 'email_unreadable', field: 'payment_email' });
   const name = orNull(findName(entry, bench));

@@ -52,6 +52,8 @@ export interface ColumnProfile {
     symbols: Map<string, LineList>;
     percents: number;
     mostTenths: boolean;
+    /** Rates above zero that may be shares. */
+    shares: number;
   };
   time: {
     read: number;
@@ -100,6 +102,7 @@ export function startProfile(): ColumnProfile {
       symbols: new Map(),
       percents: 0,
       mostTenths: true,
+      shares: 0,
     },
     time: {
       read: 0,
@@ -197,6 +200,7 @@ function profileRate(profile: ColumnProfile, text: string): void {
   profile.money.read += 1;
   if (text.includes('%')) profile.money.percents += 1;
   else if (!SMALL.test(text)) profile.money.mostTenths = false;
+  else if (/[1-9]/.test(text)) profile.money.shares += 1;
 }
 
 /** A running digest; 31 and 2^32 suffice to tell columns apart that differ in a cell. */

@@ -209,7 +209,8 @@ export function settleUnit(
   const nonZero = basic.reduce((sum, { money }) => sum + money.nonZero, 0);
   // Other tools write decimals: a file of whole amounts is not as its tool wrote it, unless a workbook dropped zeros.
   const saysMajor = format?.key === 'rollcall' || (format !== undefined && known.isSheet);
-  if (!isWhole && mapping.unit === 'minor')
+  const someWhole = basic.some(({ money }) => money.whole.count > 0);
+  if (!isWhole && someWhole && mapping.unit === 'minor')
     doubts.push({
       code: 'unit',
       field: null,
@@ -244,7 +245,8 @@ export function settleRate({ known, mapping, columns, doubts }: Settling): 'perc
   if (mapping.rate !== undefined && (mapping.rate === 'percent' || profile?.money.mostTenths)) return mapping.rate;
   if (!profile || profile.money.percents === profile.money.read) return 'percent';
   const header = `“${known.headers[position ?? 0] ?? ''}”`;
-  if (!profile.money.mostTenths && mapping.rate === 'fraction')
+  // Rates above 1 alone are percentages; beside smaller ones they leave open what those are.
+  if (!profile.money.mostTenths && mapping.rate === 'fraction' && profile.money.shares > 0)
     doubts.push({
       code: 'rate_scale',
       field: 'rate',
