@@ -176,6 +176,20 @@ describe("a file of another tool's orders", () => {
     const [commission] = (await get('/commissions')).data;
     expect([commission.order_id, commission.commission]).toEqual(['P1', 8]);
   });
+
+  it('refuses an order that pays and has more than a code in the cell of its code', async () => {
+    const { key } = await open();
+    const rows = ['P2,ANA10 and BEN10', 'P3,ANA10 (-10%)', 'P4,10% off'].map((row) => {
+      const [id, codes] = row.split(',');
+      return `${id},2026-11-27T17:59:00Z,80.00,EUR,${codes}\n`;
+    });
+    const csv = `order_id,placed_at,amount,currency,codes\n${rows.join('')}`;
+    const paying = await readImport(app, key, 'orders', csv, { options: '{"pays":true}' });
+    expect(paying.counts).toMatchObject({ new: 2, refused: 1 });
+    expect(paying.refusals).toMatchObject([{ kind: 'code_unreadable', first_lines: [2] }]);
+    const past = await readImport(app, key, 'orders', csv);
+    expect(past.counts).toMatchObject({ new: 3, refused: 0 });
+  });
 });
 
 describe('a file of paid commissions', () => {

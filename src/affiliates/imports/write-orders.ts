@@ -4,6 +4,7 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { formatMoney } from '../../kit/values/format.ts';
 import { newId } from '../../kit/values/ids.ts';
+import { isMoreThanCode } from '../../platform/imports/reading/people.ts';
 import type { Line, OrderRecord } from '../../platform/imports/reading/shapes.ts';
 import { recordReadings } from '../orders/record.ts';
 import { upsertSource } from '../stores/connections/connections.ts';
@@ -99,9 +100,16 @@ function describeDifference(knownOrder: KnownOrder, record: OrderRecord): string
   return undefined;
 }
 
+/** A name such as “10% off” is a discount's own, and nobody's code. */
+const isDiscountName = (code: string): boolean => /^\d[\d.,]*\s?%/.test(code);
+
+/** A code with something else in its cell is nobody's, so that an order that pays would pay nobody without a word. */
+const findMixedCode = ({ codes }: OrderRecord): string | undefined =>
+  codes.find((code) => isMoreThanCode(code) && !isDiscountName(code));
+
 async function judge(
   db: Db,
-  { brandId, source, mapping }: ImportRow,
+  { brandId, source, mapping, options }: ImportRow,
   lines: Parameters<Writer['judge']>[2],
 ): Promise<Judged[]> {
   const records = selectRecords(lines, 'order');
@@ -109,6 +117,9 @@ async function judge(
   const names = records.flatMap(({ record }) => [record.order_id ?? [], record.order_number ?? []].flat());
   const knownOrders = shop ? await listKnown(db, brandId, shop.id, names) : [];
   return records.map(({ line, record }) => {
+    const mixedCode = options.pays === true ? findMixedCode(record) : undefined;
+    if (mixedCode !== undefined)
+      return refuse(line, 'code_unreadable', `it has more than a code in the cell of its code: “${mixedCode}”.`);
     const matches = findMatches(record, knownOrders);
     const strippedMatches = matches.length === 0 && mapping.zeros !== 'other' ? findStripped(record, knownOrders) : [];
     if (strippedMatches[0] && mapping.zeros === undefined) return askZeros(line, record, strippedMatches[0]);

@@ -38,27 +38,34 @@ const FIRST_WORDS = /\b(?:first|initial|new|signup)\b/;
 /** Tags that say all by themselves, and those that do beside one of a subscription. Ordergroove has its own words. */
 const RENEWAL_TAG =
   /^ordergroove subscription order$|\b(?:recurring|rebill|renewal) order\b|\bprepaid (?:fulfillment|origin) order\b/;
-const BESIDE_RENEWAL_TAG = /^(?:recurring|rebill|renewal)(?: (?:charge|payment))?$/;
+const BESIDE_RENEWAL_TAG = /^(?:auto(?:matic)? ?renew(?:al|ed)|(?:recurring|rebill|renewal)(?: (?:charge|payment))?)$/;
 const FIRST_TAG = /^ordergroove trigger order$/;
+/** The first of the recurring orders, as Bold calls the order that starts a subscription. Firmhouse so calls its first renewal. */
+const FIRST_RECURRING_TAG = /^(?!firmhouse\b)(?:.* )?first recurring order$/;
 const BESIDE_FIRST_TAG = /^(?:first|initial)(?: (?:charge|order|payment))?$/;
 /** The number of an order in its subscription, from 1. */
 const NUMBER_TAG = /^(?:skio )?subscription order (?:number )?(\d{1,3})$/;
+/** Written with a sign, so that it is no name of a plan and no id: `Subscription #2`. */
+const SIGNED_NUMBER_TAG = /^\s*(?:\p{L}+\s+)?subscription(?:\s+order)?\s*#\s*(\d{1,2})\s*$/iu;
 /** Marks the order that charges a prepaid subscription as well, so that it tells no delivery. */
 const PREPAID_CHARGE_TAG = 'ordergroove prepaid order';
 
 /** Reads what the tags of apps say. They tell renewals more reliably than first orders, and both than numbers. */
-function readTags(tags: readonly string[]): { isRenewal: boolean; isFirst: boolean; isPrepaid: boolean } {
-  const isSubscription = tags.some((tag) => SUBSCRIPTION_WORDS.test(tag));
+function readTags(written: readonly string[]): { isRenewal: boolean; isFirst: boolean; isPrepaid: boolean } {
+  const allTags = written.map(toWords);
+  const tags = allTags.filter((tag) => !FIRST_RECURRING_TAG.test(tag));
+  const isSubscription = allTags.some((tag) => SUBSCRIPTION_WORDS.test(tag));
   const has = (words: RegExp, alone: RegExp, beside: RegExp) =>
     tags.some(
       (tag) =>
         alone.test(tag) || (SUBSCRIPTION_WORDS.test(tag) && words.test(tag)) || (isSubscription && beside.test(tag)),
     );
   const isRenewal = has(RENEWAL_WORDS, RENEWAL_TAG, BESIDE_RENEWAL_TAG);
-  const isFirst = has(FIRST_WORDS, FIRST_TAG, BESIDE_FIRST_TAG);
+  const isFirst = tags.length < allTags.length || has(FIRST_WORDS, FIRST_TAG, BESIDE_FIRST_TAG);
   const isPrepaid = tags.some((tag) => tag !== PREPAID_CHARGE_TAG && /\bprepaid\b/.test(tag));
   if (isRenewal || isFirst) return { isRenewal, isFirst, isPrepaid };
-  const numbers = tags.flatMap((tag) => NUMBER_TAG.exec(tag)?.[1] ?? []).map(Number);
+  const ofOrders = tags.flatMap((tag) => NUMBER_TAG.exec(tag)?.[1] ?? []);
+  const numbers = [...ofOrders, ...written.flatMap((tag) => SIGNED_NUMBER_TAG.exec(tag)?.[1] ?? [])].map(Number);
   return { isRenewal: numbers.some((number) => number > 1), isFirst: numbers.includes(1), isPrepaid };
 }
 
@@ -95,7 +102,7 @@ export function readShopifyKind(signs: ShopifySigns): SubscriptionFacts {
   const foldedTags = signs.tags.map(fold);
   const hasOwn = (own: readonly string[]) => own.some((word) => fold(word) !== '' && foldedTags.includes(fold(word)));
   const [isOwnRenewal, isOwnFirst] = [hasOwn(signs.renewalTags), hasOwn(signs.firstTags)];
-  const tagSigns = readTags(signs.tags.map(toWords));
+  const tagSigns = readTags(signs.tags);
   const isContract = sourceName?.startsWith('subscription_contract') ?? false;
   const isRenewal = isOwnRenewal || (!isOwnFirst && (tagSigns.isRenewal || isContract));
   const isFirst = isOwnFirst || tagSigns.isFirst;

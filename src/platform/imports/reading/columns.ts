@@ -1,4 +1,5 @@
 import { readHeaderSign } from './currencies.ts';
+import { assignPairs } from './currency-pairs.ts';
 import { isFlag, isFlagWord } from './flags.ts';
 import { fold, foldWords } from './fold.ts';
 import type { Format } from './formats/format.ts';
@@ -13,12 +14,14 @@ import {
   isPercent,
   isPhones,
   isPriced,
+  isRateTypes,
   isStates,
   isTagged,
   isTimes,
 } from './glance.ts';
 import { FIELDS, type FieldType, isOrders, isPaid, type Kind } from './kinds.ts';
 import { MappingProblem } from './problems.ts';
+import { isRateType } from './rate-types.ts';
 import type { By, Mapping } from './shapes.ts';
 import { bareHeader, findFields } from './words.ts';
 
@@ -201,17 +204,31 @@ const isSaleCurrency = (headers: readonly string[], positions: readonly number[]
 const COUNTS =
   /^(?:番号|ids?|no|nr|number|numbers|nummer|numero|zip|plz|postcode|phone|tel|qty|quantity|menge|anzahl|count|rank|position|year|jahr|month|monat|week|day|days|level|tier|items?|units?|pieces|clicks?|klicks|visits?|views?|impressions?|orders?|bestellungen|conversions?|signups?|leads?|customers?|kunden|referrals?|followers?|follower|posts?|age|rate|percent|percentage|score|rating|iban|account|konto|invoice|line|row)$/;
 
+/** Rates at which one currency was changed into another are no amounts. */
+const EXCHANGE =
+  /\b(?:exchange|conversion|fx|forex|currency)[\s_-]*rate\b|wechselkurs|umrechnungskurs|taux de change|tipo de cambio/i;
+
+/** Words of amounts: a “line total” counts no lines. */
+const SUMMED =
+  /^(?:total|totals|amount|sum|value|price|subtotal|summe|betrag|preis|montant|prix|importe|precio|importo|prezzo|bedrag|prijs|valor|preco|kwota|cena)$/;
+
 /** A header of something that is counted or named by a number, and is no amount. */
-export const isCounted = (header: string): boolean => foldWords(header).some((word) => COUNTS.test(word));
+export function isCounted(header: string): boolean {
+  const words = foldWords(header);
+  return words.some((word) => COUNTS.test(word)) && !SUMMED.test(words.at(-1) ?? '');
+}
 
 /** In a list of people a commission may be a rate, and what was earned: without a percent sign it becomes a question. */
-const EARNS = /^(?:commissions?|provision|comision|commissione|provvigione|commissie|comissao|prowizja|kommission)$/;
+const EARNS =
+  /^(?:commissions?|commissionvalue|commissionamount|commissionsize|rewardvalue|rewardamount|provision|comision|commissione|provvigione|commissie|comissao|prowizja|kommission)$/;
 const mayBeRate = ({ of, headers, glance }: ColumnRequest, field: string, [at = -1]: readonly number[]): boolean =>
   of === 'roster' &&
   field === 'rate' &&
   EARNS.test(fold(headers[at] ?? '')) &&
   !(headers[at] ?? '').includes('%') &&
-  glance(at).percents === 0;
+  glance(at).percents === 0 &&
+  // A column of types says of each rate what it is.
+  !headers.some((header, position) => isRateType(header) && isRateTypes(glance(position)));
 
 /** Fees of an order are a part of its total, and those of its payment are not. Where parts make a total, they tell. */
 const FEES = new Set(['fees', 'gebuhren', 'frais', 'cargos', 'commissioni', 'toeslagen', 'taxas', 'opłaty', 'oplaty']);
@@ -254,6 +271,7 @@ function findRivals(
     isPriced(glance(at)) || (isOpen && isAmounts(glance(at)) && !isCounted(headers[at] ?? ''));
   const isUnnamed = (at: number) =>
     !takenColumns.has(at) &&
+    !EXCHANGE.test(headers[at] ?? '') &&
     findFields(of, headers[at] ?? '').every((named) => isMisnamed(FIELDS[of][named] ?? 'text', glance(at)));
   const unnamedColumns = headers.flatMap((_, at) => (isUnnamed(at) && mayBeEarned(at) ? [at] : []));
   return isPaid(of) ? [...(candidates.get('sale_amount') ?? []), ...unnamedColumns] : unnamedColumns;
@@ -331,14 +349,20 @@ const PART_WORDS: readonly (readonly [string, RegExp])[] = [
   ],
 ];
 const PAYS =
-  /^(?:commission|commissions|provision|comision|commissione|commissie|comissao|prowizja|kommission|rate|satz)$/;
+  /^(?:commission|commissions|payout|payouts|reward|rewards|share|provision|comision|commissione|commissie|comissao|prowizja|kommission|rate|satz)$/;
 const NOT_PARTS =
   /^(?:item|items|lineitem|line|unit|product|price|code|codes|method|status|date|id|number|no|name|type|qty|quantity|count|rate|per|class|country|zone|incl|excl|inc|ex|including|excluding|inkl|exkl|mit|ohne|gross|net|netto|brutto|ht|ttc)$/;
+
+/** An amount after or before a discount is none: it is goods, or shipping. */
+const NOT_DISCOUNTS =
+  /^(?:subtotal|sub|zwischensumme|after|before|less|nach|vor|abzuglich|apres|avant|despues|antes|dopo|prima|na|voor|apos|po|przed|shipping|delivery|fee|versand)$/;
 
 const CODE_WORDS =
   /^(?:codes?|coupons?|vouchers?|promo|promocode|gutschein|gutscheincode|rabattcode|codigo|codice|cupon|cupom|kod|kortingscode)$/;
 const NOT_CODES =
   /^(?:zip|post|postal|postleitzahl|country|land|area|dial|dialling|phone|tel|currency|language|qr|bar|sort|swift|bic|bank|tax|vat|product|item|sku|status|order|region|state|iso|type|count|number|uses|used|usage|expiry|expires|expiration|date|value|discount|rabatt|amount|percent|minimum|sales|revenue|postcode|cap)$/;
+const PAID_TO =
+  /^(?:accounts?|details|paypal|wise|payout|payouts|payment|payments|wallet|konto|kontodaten|zahlung|auszahlung|compte|coordonnees|cuenta|datos|conto|rekening|conta|dane)$/;
 /** Headers of links that may be pages of the shop as well as those of another tool. */
 const PLAIN_LINKS = new Set(['link', 'links']);
 
@@ -366,7 +390,8 @@ function assignByChance(
   if (of === 'orders')
     for (const [field, pattern] of PART_WORDS) {
       const isPart = (words: readonly string[]) =>
-        words.some((word) => pattern.test(word)) && !words.some((word) => NOT_PARTS.test(word));
+        words.some((word) => pattern.test(word)) &&
+        !words.some((word) => NOT_PARTS.test(word) || (field === 'discount' && NOT_DISCOUNTS.test(word)));
       ask(
         field,
         find((at, words) => isPart(words) && isAmounts(glance(at)) && !isFlag(glance(at))),
@@ -383,6 +408,16 @@ function assignByChance(
     ask(
       'email',
       find((at) => isEmails(glance(at))),
+    );
+  // Where money is to be sent may stand under any header: “Account”, “Details”, “Send to”.
+  if (isSomebody || assignment.has('email'))
+    ask(
+      'payment_email',
+      of === 'payment_details'
+        ? find(
+            (at, words) => isEmails(glance(at)) || (glance(at).emails > 0 && words.some((word) => PAID_TO.test(word))),
+          )
+        : [],
     );
   const address = assignment.get('email');
   const [only, ...others] = address?.positions ?? [];
@@ -412,7 +447,10 @@ function assignByChance(
   if (of === 'roster')
     ask(
       'rate',
-      find((at, words) => glance(at).percents > 0 && words.some((word) => PAYS.test(word))),
+      find((at, words) => {
+        const isShare = glance(at).percents > 0 || (headers[at] ?? '').includes('%');
+        return isShare && !isMisnamed('rate', glance(at)) && words.some((word) => PAYS.test(word));
+      }),
     );
 }
 
@@ -427,5 +465,10 @@ export function assignColumns(wish: ColumnRequest): Assignment {
   assignByWords(assignment, takenColumns, wish);
   assignLoosely(assignment, takenColumns, wish);
   assignByChance(assignment, takenColumns, wish);
+  assignPairs(assignment, takenColumns, {
+    headers: wish.headers,
+    isCurrencies: (position) => isCurrencies(wish.glance(position)),
+    isAmounts: (position) => isAmounts(wish.glance(position)),
+  });
   return assignment;
 }

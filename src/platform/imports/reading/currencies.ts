@@ -1,4 +1,6 @@
 import { Currency } from '../../../kit/values/money.ts';
+import { readNumber } from './numbers.ts';
+import { readEntities } from './people.ts';
 import { splitScale } from './scale.ts';
 
 /** Signs that mean one currency, folded to upper case without dots and blanks. */
@@ -38,7 +40,6 @@ const SIGNS: Readonly<Record<string, string>> = {
   KČ: 'CZK',
   FT: 'HUF',
   LEI: 'RON',
-  ЛВ: 'BGN',
   'JP¥': 'JPY',
   'CN¥': 'CNY',
   円: 'JPY',
@@ -60,6 +61,31 @@ const SHARED: Readonly<Record<string, readonly string[]>> = {
   '¥': ['JPY', 'CNY'],
   RS: ['INR', 'PKR', 'LKR', 'NPR', 'MUR'],
 };
+/** Currencies that ended, which the ledger does not take: what came in their place, how much of it was one, and since when. */
+const ENDED: Readonly<Record<string, readonly [successor: string, rate: string, year: number]>> = {
+  BGN: ['EUR', '1.95583', 2026],
+  HRK: ['EUR', '7.5345', 2023],
+  LTL: ['EUR', '3.4528', 2015],
+  LVL: ['EUR', '0.702804', 2014],
+  EEK: ['EUR', '15.6466', 2011],
+  SKK: ['EUR', '30.126', 2009],
+  ANG: ['XCG', '1', 2025],
+  SLL: ['SLE', '1000', 2024],
+  MRO: ['MRU', '10', 2018],
+  STD: ['STN', '1000', 2018],
+  BYR: ['BYN', '10000', 2016],
+};
+const ENDED_SIGNS: Readonly<Record<string, string>> = { ЛВ: 'BGN', KN: 'HRK', LT: 'LTL' };
+
+/** For a currency that ended, in words what to send in its place; undefined for any other text. */
+export function describeEnded(text: string): string | undefined {
+  const sign = text.toUpperCase().replace(/[\s.]/g, '');
+  const code = ENDED_SIGNS[sign] ?? sign;
+  const [successor, rate, year] = ENDED[code] ?? [];
+  if (successor === undefined) return undefined;
+  return `the amount in ${successor}, which took the place of ${code} in ${year}: ${rate} ${code} are 1 ${successor}`;
+}
+
 /** Signs are folded to upper case; people write these otherwise. */
 const WRITTEN: Readonly<Record<string, string>> = { KR: 'kr', RS: 'Rs' };
 
@@ -83,6 +109,13 @@ function findNamed(name: string): string | undefined {
       names.set(english.of(code)?.toLowerCase() ?? code, code);
   }
   return names.get(name.trim().toLowerCase());
+}
+
+/** The sign in an amount such as `€1,100.50`; the text itself where it is no amount with a sign. */
+export function readAmountSign(text: string): string {
+  if (!/\d/.test(text)) return text;
+  const [symbol, ...others] = readNumber(readEntities(text))?.symbols ?? [];
+  return symbol === undefined || others.length > 0 ? text : symbol;
 }
 
 /** A currency column's cell: a code, a name, or a sign that means one. `GBp` are pence, and `ZAc` cents. */

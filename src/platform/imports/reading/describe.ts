@@ -81,9 +81,28 @@ function listSums({ study }: ReadingParts): Reading['sums'] {
 /** A header of days on which something was earned, not paid. */
 const CREATED = /^(?:date )?created(?: at| date)?$|^created_at$/i;
 
+/** Columns that say where money is to be sent, and have no addresses that are read. */
+const PAID_TO =
+  /\b(?:account|details|payout|payment|paypal|wise|wallet|konto|zahlungsdaten|compte|cuenta|conto|rekening)\b/i;
+const NOT_PAID_TO = /\b(?:method|type|date|status|currency|amount|iban|number|holder|country|frequency|terms|owner)\b/i;
+
+function listUnreadPayments({ shape }: Table, { plan }: Resolved, mapping: Mapping): string[] {
+  if (plan.columns.payment_email !== undefined || mapping.columns?.payment_email !== undefined) return [];
+  const taken = new Set(Object.values(plan.columns));
+  const isFilled = (at: number) => shape.sample.some(({ cells }) => (cells[at] ?? '').trim() !== '');
+  return shape.headers.filter(
+    (header, at) => PAID_TO.test(header) && !NOT_PAID_TO.test(header) && !taken.has(at) && isFilled(at),
+  );
+}
+
 function listWarnings({ known, resolved, study, survey, table, mapping }: ReadingParts): Reading['warnings'] {
   const warnings: Reading['warnings'] = [];
   if (known.format?.warning !== undefined) warnings.push({ code: 'format', message: known.format.warning });
+  if (known.descriptionLine !== null)
+    warnings.push({
+      code: 'description_line',
+      message: `Line ${known.descriptionLine} describes the columns, and is left out.`,
+    });
   if (
     resolved.plan.columns.status === undefined &&
     known.flags.every(({ isUnseen }) => isUnseen) &&
@@ -112,8 +131,22 @@ function listWarnings({ known, resolved, study, survey, table, mapping }: Readin
   const banks = table.shape.headers.filter((header) =>
     /iban|account number|kontonummer|sort code|routing/i.test(header),
   );
-  if (banks.length > 0)
-    warnings.push({ code: 'bank_details', message: `Bank details are not kept: ${banks.slice(0, 5).join(', ')}.` });
+  if (banks.length > 0 || study.tally.banksLost > 0)
+    warnings.push({
+      code: 'bank_details',
+      message: `Bank details are not kept: ${banks.length > 0 ? banks.slice(0, 5).join(', ') : `those of ${study.tally.banksLost} ${study.tally.banksLost === 1 ? 'person' : 'people'}`}.`,
+    });
+  const unreadPayments = known.request.of === 'payment_details' ? listUnreadPayments(table, resolved, mapping) : [];
+  if (unreadPayments.length > 0)
+    warnings.push({
+      code: 'payments_unread',
+      message: `No address to send money to is taken from ${unreadPayments.map((header) => `“${header}”`).join(', ')}: without one, a creator is paid at their own address.`,
+    });
+  if (study.tally.severalEmails > 0)
+    warnings.push({
+      code: 'addresses_several',
+      message: `Cells with several addresses, of which only the first is read: ${study.tally.severalEmails}.`,
+    });
   if (known.request.of === 'roster' && resolved.plan.columns.payment_email !== undefined)
     warnings.push({
       code: 'payment_details',

@@ -25,11 +25,14 @@ export interface Known {
   format: Format | undefined;
   profiles: ReadonlyMap<number, ColumnProfile>;
   totalsLines: number[];
+  descriptionLine: number | null;
   flags: readonly Flag[];
   /** The table is of a workbook, whose numbers have no zeros at their end. */
   isSheet: boolean;
   /** Columns whose dates a spreadsheet may have read in the wrong order. */
   halfDates: readonly number[];
+  /** A column of amounts that are proved to be parts of an order, so that they are added. */
+  addedColumn?: number | undefined;
   /** The meanings of the amount that are left, once the whole file has been tried. */
   goodsChoices?: Choice[];
   /** Identities have proved them. */

@@ -1,3 +1,4 @@
+import { describeEnded } from './currencies.ts';
 import type { FieldType } from './kinds.ts';
 import type { Plan } from './plan.ts';
 import type { Fault } from './shapes.ts';
@@ -12,6 +13,7 @@ const RIGHT: Readonly<Record<string, string>> = {
   negative_amount: 'an amount above zero',
   currency_missing: 'a currency such as EUR',
   currency_unknown: 'a currency such as EUR',
+  currency_ended: 'the amount in the currency that took its place',
   currency_contradicts: 'one currency for an amount',
   time_missing: 'a date such as 2026-03-31',
   time_unreadable: 'a date such as 2026-03-31',
@@ -50,6 +52,7 @@ const SUSPECTS: Readonly<Record<string, readonly string[]>> = {
   amounts_disagree: ['total'],
   currency_missing: ['currency'],
   currency_unknown: ['currency'],
+  currency_ended: ['currency', 'amount', 'subtotal', 'total'],
   currency_contradicts: ['currency', 'amount', 'subtotal', 'total'],
   time_missing: ['placed_at', 'paid_at'],
   no_identity: ['order_id', 'order_number'],
@@ -88,12 +91,9 @@ export function findFault(
   const name = there.find((one) => readField(one) !== '') ?? there[0];
   if (expected === undefined || fields.length === 0) return null;
   if (name === undefined) return { field: fields[0] ?? null, column: null, value: null, expected };
-  return {
-    field: name,
-    column: headers[columns[name] ?? -1] ?? '',
-    value: readField(name).slice(0, MOST_SHOWN),
-    expected,
-  };
+  const value = readField(name).slice(0, MOST_SHOWN);
+  const ended = kind === 'currency_ended' ? describeEnded(value.replace(/[^\p{L}]+/gu, '')) : undefined;
+  return { field: name, column: headers[columns[name] ?? -1] ?? '', value, expected: ended ?? expected };
 }
 
 /** The right values of a column in which no cell can be what its header says. */

@@ -5,6 +5,7 @@ import { isDirection, isState } from './flags.ts';
 import type { FieldType } from './kinds.ts';
 import { readCount, readNumber } from './numbers.ts';
 import { readEmail, readPlatform } from './people.ts';
+import { readRateType } from './rate-types.ts';
 import type { Row } from './rows.ts';
 import { isType } from './statuses.ts';
 import { readTime } from './times.ts';
@@ -47,6 +48,8 @@ export interface Glance {
   tagged: number;
   /** Handles written with a sign before them, and addresses of profiles. */
   handles: number;
+  /** Cells that say that a rate is a percentage, or an amount of money. */
+  rateTypes: number;
 }
 
 const MOST_TEXTS = 60;
@@ -76,6 +79,7 @@ function glanceAt(position: number, sample: readonly Row[]): Glance {
     pages: 0,
     tagged: 0,
     handles: 0,
+    rateTypes: 0,
   };
   for (const { cells } of sample) {
     const text = cleanCell(cells[position] ?? '');
@@ -106,6 +110,7 @@ function glanceAt(position: number, sample: readonly Row[]): Glance {
     if (isCross(text)) glance.crosses += 1;
     if (isState(text)) glance.states += 1;
     if (isType(text)) glance.types += 1;
+    if (readRateType(text) !== undefined) glance.rateTypes += 1;
     if (/^(?:\+|00)\d[\d\s()./-]{6,}$/.test(text)) glance.phones += 1;
     if (/^(?=.*\p{L})[\p{L}\p{N}_.&-]{2,40}$/u.test(text)) glance.codes += 1;
     if (/^https?:\/\/[^/?#]+\.[^/?#]+\/[^?#]+$/i.test(text) && readPlatform(text) === 'other') glance.pages += 1;
@@ -158,6 +163,7 @@ export const isCurrencies = ({ filled, currencies }: Glance): boolean => filled 
 export const isStates = ({ filled, states }: Glance): boolean => states > 0 && states * 3 >= filled;
 export const isTimes = ({ filled, times }: Glance): boolean => filled > 0 && times === filled;
 export const isTagged = ({ filled, tagged }: Glance): boolean => filled > 0 && tagged === filled;
+export const isRateTypes = ({ filled, rateTypes }: Glance): boolean => filled > 0 && rateTypes === filled;
 export const isHandles = ({ filled, handles }: Glance): boolean => filled > 0 && handles === filled;
 export const isPages = ({ filled, pages }: Glance): boolean => filled > 0 && pages === filled;
 export const isPhones = ({ filled, phones }: Glance): boolean => filled > 0 && phones === filled;

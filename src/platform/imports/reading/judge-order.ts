@@ -19,12 +19,12 @@ import {
   type StatusSaid,
 } from './judge.ts';
 import { findHolding, type OrderAmounts, settleMoney, USES } from './money.ts';
-import { readCodes, readEmail } from './people.ts';
+import { readCodes, readEmail, readUsedCodes } from './people.ts';
 import type { Plan } from './plan.ts';
 import type { Goods, OrderRecord } from './shapes.ts';
 import { isPartialRefund } from './statuses.ts';
 import { readTime, settleTime } from './times.ts';
-import { saysTotal } from './words.ts';
+import { saysTotal } from './totals.ts';
 
 const PART_FIELDS = [
   ['amount', 'amount'],
@@ -44,7 +44,7 @@ const SINGLE = [
 ] as const;
 
 /** The column that goods are read from, whose sign says the currency. */
-const BASIS: Readonly<Record<Goods, string>> = {
+export const BASIS: Readonly<Record<Goods, string>> = {
   amount: 'amount',
   subtotal: 'subtotal',
   subtotal_less_discount: 'subtotal',
@@ -183,7 +183,7 @@ function readItems(entry: Entry, plan: Plan): OrderRecord['items'] {
   });
 }
 
-const listAll = (entry: Entry, plan: Plan, field: string): string[] => {
+const listAll = (entry: Entry, plan: Plan, field: string, read: (text: string) => string[]): string[] => {
   const position = plan.columns[field];
   return position === undefined
     ? []
@@ -191,7 +191,7 @@ const listAll = (entry: Entry, plan: Plan, field: string): string[] => {
         ...new Set(
           entry
             .texts(position)
-            .flatMap(readCodes)
+            .flatMap(read)
             .filter((code) => !isNoValue(code)),
         ),
       ];
@@ -292,14 +292,14 @@ export function judgeOrder(entry: Entry, bench: Bench): Judged {
     amount: money.amount,
     refunded: money.refunded,
     customer_email: email === '' ? null : (readEmail(findText(entry, bench, 'customer_email')) ?? null),
-    codes: listAll(entry, plan, 'codes'),
-    click_ids: listAll(entry, plan, 'click_ids'),
+    codes: listAll(entry, plan, 'codes', readUsedCodes),
+    click_ids: listAll(entry, plan, 'click_ids', readCodes),
     items: readItems(entry, plan),
   };
   const at = plan.columns[BASIS[plan.goods ?? 'amount']] ?? -1;
   const isRepeated =
     !bench.format &&
-    plan.repeats === 'order' &&
+    (plan.repeats === 'order' || !repeatsAmount(entry, bench)) &&
     entry.rows.filter((cells) => (cells[at] ?? '').trim() !== '').length > 1;
   const known_by = id === '' ? `number:${number.replace(/^#/, '').toLowerCase()}` : `id:${id}`;
   const lineFacts = { record: { kind: 'order' as const, ...record }, known_by, status: said?.value ?? null };

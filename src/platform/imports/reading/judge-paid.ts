@@ -17,7 +17,7 @@ import {
   makeLine,
   refuseLine,
 } from './judge.ts';
-import { joinNames, readEmail, readEntities, readHandle } from './people.ts';
+import { hasSeveralEmails, joinNames, readEmail, readEntities, readHandle } from './people.ts';
 import type { Plan } from './plan.ts';
 import { BrokenFile } from './problems.ts';
 import { isBack, type Returns, splitReturned } from './returns.ts';
@@ -191,8 +191,7 @@ export function judgePaid(entry: Entry, bench: Bench): Judged {
   };
   const known_by = nameKnown(record, bench);
   const person = isNamed ? who.name : null;
-  return toJudged(
-    makeLine(entry, 'read', null, { record: { kind: 'paid', ...record }, known_by, status: said?.value ?? null }),
-    person,
-  );
+  const lineFacts = { record: { kind: 'paid' as const, ...record }, known_by, status: said?.value ?? null };
+  const hasOtherEmails = hasSeveralEmails(own.said(plan, 'email'));
+  return { ...toJudged(makeLine(entry, 'read', null, lineFacts), person), hasOtherEmails };
 }

@@ -17,15 +17,21 @@ import {
 } from './judge.ts';
 import { findName } from './judge-paid.ts';
 import { readCount, readNumber, readPpm } from './numbers.ts';
-import { readCodes, readEmail, readHandle, readList, readPlatform } from './people.ts';
+import {
+  hasSeveralEmails,
+  isMoreThanCode,
+  readCodes,
+  readEmail,
+  readHandle,
+  readList,
+  readPlatform,
+} from './people.ts';
 import type { Plan } from './plan.ts';
+import { isRateType, readRateType } from './rate-types.ts';
 import { splitScale } from './scale.ts';
 import type { DirectoryRecord, PersonRecord } from './shapes.ts';
 
 const orNull = (text: string): string | null => (text === '' ? null : text);
-
-/** A code has what it takes off, or another one, beside it, or is an address. */
-const MORE_THAN_CODE = /[%()]|:\/\/|@[^\s@]+\.|\s(?:[-–—/&+]|and|or|und|oder|et|ou|y|o|e)\s/i;
 
 /** Nobody is paid more than the goods cost. */
 const MOST_PPM = 1_000_000;
@@ -37,7 +43,7 @@ function readRates(entry: Entry, bench: Bench): Pick<PersonRecord, 'codes' | 'de
   const destinations = new Map<string, number | null>();
   const written = plan.columns.code === undefined ? [] : entry.texts(plan.columns.code).flatMap(readCodes);
   if (written.some(isChangedCode)) return { problem: 'code_changed', field: 'code' };
-  if (written.some((code) => MORE_THAN_CODE.test(code))) return { problem: 'code_unreadable', field: 'code' };
+  if (written.some(isMoreThanCode)) return { problem: 'code_unreadable', field: 'code' };
   for (const [i] of entry.rows.entries()) {
     const row = entry.row(i);
     const text = entry.rows.length === 1 ? entry.text(plan, 'rate') : row.text(plan, 'rate');
@@ -57,22 +63,14 @@ function readRates(entry: Entry, bench: Bench): Pick<PersonRecord, 'codes' | 'de
   };
 }
 
-const RATE_TYPES = new Set(
-  [
-    ...['rate type', 'commission type', 'type of commission', 'commission rate type', 'reward type', 'payout type'],
-    ...['provisionsart', 'provisionstyp', 'type de commission', 'tipo de comisión', 'tipo di commissione'],
-  ].map(fold),
-);
-const FLAT = /^(?:flat|fix|fixed|amount|money|cash|per[ -]?sale|pauschal|betrag|montant|forfait|fij[oa]|fiss[oa])/i;
-
 /** The column of each file that says what its rates are; -1 if it has none. It is looked for once, not for each row. */
 const ratePositions = new WeakMap<readonly string[], number>();
 
 /** Says that a rate is an amount of money, in a column beside it. */
 function isFlatRate(row: Entry, { headers }: Plan): boolean {
-  const position = ratePositions.get(headers) ?? headers.findIndex((header) => RATE_TYPES.has(fold(header)));
+  const position = ratePositions.get(headers) ?? headers.findIndex(isRateType);
   ratePositions.set(headers, position);
-  return position >= 0 && FLAT.test(row.first(position));
+  return position >= 0 && readRateType(row.first(position)) === 'flat';
 }
 
 /** The platform that a column beside the handles says, where their own header names none. */
@@ -147,6 +145,19 @@ const isRenamed = (entry: Entry, { columns }: Plan): boolean =>
     return position !== undefined && entry.texts(position).length > 1;
   });
 
+/** The number of an account at a bank, as an IBAN or with what tells its bank, which is not kept. */
+const isBankAccount = (text: string): boolean =>
+  !text.includes('@') &&
+  /^(?:iban:?\s*)?[a-z]{2}\d{2}[\sa-z\d]{10,40}$|^[a-z.:,/ -]{0,40}(?:\d[\s./-]?){6,34}[a-z.:,/\d\s-]{0,60}$/i.test(
+    text,
+  );
+
+const hasOtherEmails = (entry: Entry, { columns }: Plan): boolean =>
+  ['email', 'payment_email'].some((field) => {
+    const position = columns[field];
+    return position !== undefined && entry.texts(position).some(hasSeveralEmails);
+  });
+
 /** A person of a roster, or of a list of payment details. */
 export function judgePerson(entry: Entry, bench: Bench): Judged {
   const { plan } = bench;
@@ -175,7 +186,9 @@ export function judgePerson(entry: Entry, bench: Bench): Judged {
   if (isFailure(rates)) return refuse(rates);
   const { codes } = rates;
   const payment = entry.said(plan, 'payment_email');
-  const paymentEmail = payment === '' ? null : readEmail(payment);
+  // PayPal pays to an address: a number in its place is a mistake.
+  const isBankLost = isBankAccount(payment) && !/paypal/i.test(entry.text(plan, 'payment_method'));
+  const paymentEmail = payment === '' || isBankLost ? null : readEmail(payment);
   if (paymentEmail === undefined) return refuse({ problem: 'email_unreadable', field: 'payment_email' });
   const name = orNull(findName(entry, bench));
   const isNobody = Object.values(contacts).every((value) => value === null) && codes.length === 0 && name === null;
@@ -203,6 +216,8 @@ export function judgePerson(entry: Entry, bench: Bench): Judged {
     ...toJudged(makeLine(entry, 'read', null, lineFacts)),
     isRenamed: isRenamed(entry, plan),
     isHandleLost: isHandleLost(entry, plan),
+    isBankLost,
+    hasOtherEmails: hasOtherEmails(entry, plan),
     isRateLost: entry.text(plan, 'rate') !== '' && entry.rows.some((_, i) => isFlatRate(entry.row(i), plan)),
   };
 }

@@ -1,6 +1,6 @@
 import { isNoValue, isNumericId, isPlaceholder } from './cells.ts';
 import { findHeader } from './columns.ts';
-import { agrees, readCurrency, readSign } from './currencies.ts';
+import { agrees, describeEnded, readAmountSign, readCurrency, readSign } from './currencies.ts';
 import type { Entry } from './entry.ts';
 import { describeFault, findFault } from './faults.ts';
 import { readFlag } from './flags.ts';
@@ -8,7 +8,7 @@ import { fold } from './fold.ts';
 import type { Format } from './formats/format.ts';
 import { findFormatByKey } from './formats.ts';
 import { type MoneyRules, USES } from './money.ts';
-import { settleNumber, toMinorUnits } from './numbers.ts';
+import { readNumber, settleNumber, toMinorUnits } from './numbers.ts';
 import type { Plan } from './plan.ts';
 import { findReturns, type Returns } from './returns.ts';
 import type { Goods, Line, ReadRecord, RecordOutcome, StatusMeaning } from './shapes.ts';
@@ -30,6 +30,10 @@ export interface Judged {
   isRenamed?: boolean;
   /** A handle could not be read. */
   isHandleLost?: boolean;
+  /** The number of an account at a bank stood where an address is read. */
+  isBankLost?: boolean;
+  /** The cell of an address has another one, which is not read. */
+  hasOtherEmails?: boolean;
   /** A rate is an amount of money, which is not taken. */
   isRateLost?: boolean;
   /** Several rows of an order have its amount, which counts once. */
@@ -104,6 +108,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   negative_amount: 'has a negative amount.',
   currency_missing: 'has no currency.',
   currency_unknown: 'has a currency that does not exist.',
+  currency_ended: 'has a currency that has ended, in which nothing can be recorded.',
   currency_contradicts: 'has a sign of another currency beside its amount.',
   time_missing: 'has no date.',
   time_unreadable: 'has a date that cannot be read.',
@@ -125,6 +130,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   zero: 'has an amount of zero.',
   totals: 'adds up the lines above.',
   header: 'repeats the header.',
+  description: 'describes the columns.',
   repeated: 'repeats a line above.',
   unsubscribed: 'has unsubscribed.',
   not_captured: 'was not captured.',
@@ -230,7 +236,7 @@ function readSymbols(symbols: readonly string[], plan: Plan): string | undefined
   const currencies = new Set<string>();
   for (const symbol of symbols) {
     const meaning = readSign(symbol);
-    if (!meaning) return { problem: 'amount_unreadable' };
+    if (!meaning) return { problem: describeEnded(symbol) === undefined ? 'amount_unreadable' : 'currency_ended' };
     const currency = 'currency' in meaning ? meaning.currency : plan.symbols[meaning.sign];
     if (currency !== undefined) currencies.add(currency);
   }
@@ -246,15 +252,23 @@ function isChosen(symbol: string, { symbols }: Plan): boolean {
   return meaning !== undefined && 'sign' in meaning && symbols[meaning.sign] !== undefined;
 }
 
+/** The sign of an amount; nothing of an amount without one. */
+function readLoneSign(text: string): string {
+  const sign = readAmountSign(text);
+  return sign === text && readNumber(text) ? '' : sign;
+}
+
 /** The currency of a record: its column, else a sign beside its amounts, else what the file was said to be in. */
 export function findCurrency(entry: Entry, { plan, format }: Bench, fields: readonly string[]): Money | Failure {
-  const text = plan.columns.currency === undefined ? '' : entry.first(plan.columns.currency);
+  const cell = plan.columns.currency === undefined ? '' : entry.first(plan.columns.currency);
+  const text = format?.hasSignedCurrency ? readLoneSign(cell) : cell;
   const isIgnored = !plan.hasSymbols || (format?.ignoresSigns && text !== '');
   const symbols = isIgnored ? [] : findSymbols(entry, plan, fields);
   if (text !== '') {
     const sign = readSign(text);
     const currency = readCurrency(text) ?? (sign && 'sign' in sign ? plan.symbols[sign.sign] : undefined);
-    if (currency === undefined) return { problem: 'currency_unknown' };
+    if (currency === undefined)
+      return { problem: describeEnded(text) === undefined ? 'currency_unknown' : 'currency_ended' };
     const ofHeader = plan.headerCurrency ?? currency;
     if (ofHeader !== currency) return { problem: 'currency_contradicts' };
     if (symbols.some((symbol) => readSign(symbol) === undefined)) return { problem: 'amount_unreadable' };

@@ -19,18 +19,22 @@ function cleanAddress(address: string): string | undefined {
   return ADDRESS.test(clean) && DOMAIN.test(domain) ? clean : undefined;
 }
 
-/** The first address of a cell such as `Ana <m1@creators.example>` or `mailto:m1@creators.example`, in lower case. */
-export function readEmail(text: string): string | undefined {
-  if (PLAIN.test(text)) return text;
-  if (!text.includes('@') || text.length > 1_000) return undefined;
+const FULL_WIDTH = /[\uff01-\uff5e]/g;
+
+/** Every address of a cell, in lower case; those that are none are left out. */
+function listEmails(written: string): string[] {
+  const text = written.replace(FULL_WIDTH, (sign) => sign.normalize('NFKC'));
+  if (!text.includes('@') || text.length > 1_000) return [];
   const bare = text.replace(/mailto:/gi, '').replace(/[;\r\n]+/g, ',');
   const direct = ADDRESS.test(bare.trim()) ? [{ address: bare.trim() }] : addressparser(bare, { flatten: true });
-  for (const { address } of direct) {
-    const clean = address === '' ? undefined : cleanAddress(address);
-    if (clean !== undefined) return clean;
-  }
-  return undefined;
+  return direct.flatMap(({ address }) => (address === '' ? [] : (cleanAddress(address) ?? [])));
 }
+
+/** The first address of a cell such as `Ana <m1@creators.example>` or `mailto:m1@creators.example`, in lower case. */
+export const readEmail = (text: string): string | undefined => (PLAIN.test(text) ? text : listEmails(text)[0]);
+
+/** True if a cell has another address than the one that is read. */
+export const hasSeveralEmails = (text: string): boolean => !PLAIN.test(text) && new Set(listEmails(text)).size > 1;
 
 const HANDLE = /^[a-z0-9_.]{1,30}$/;
 /** An address of any host with a path. */
@@ -55,16 +59,53 @@ export function readHandle(text: string): string | undefined {
   return HANDLE.test(handle) && !handle.endsWith('.') ? handle : undefined;
 }
 
+/** The strings and numbers of a list in JSON such as `["vip","skin care"]`; undefined for any other text. */
+function readJsonList(text: string): string[] | undefined {
+  if (!text.startsWith('[') || !text.endsWith(']')) return undefined;
+  try {
+    const items: unknown = JSON.parse(text);
+    if (!Array.isArray(items)) return undefined;
+    return items.flatMap((item) => (typeof item === 'string' || typeof item === 'number' ? [String(item).trim()] : []));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Lists as programs write them: `['vip', 'skin care']` and `{vip,"skin care"}`. */
+const WRITTEN_LIST = /^\[(.*)\]$|^\{(.*)\}$/s;
+
 /** Several codes, tags or ids of a cell. */
 export function readList(text: string): string[] {
-  const parts = text.split(/[,;|\r\n]+/).map((part) =>
-    part
-      .trim()
-      .replace(/^"(.*)"$/, '$1')
-      .trim(),
-  );
+  const jsonItems = readJsonList(text.trim());
+  const [, inBrackets, inBraces] = jsonItems ? [] : (WRITTEN_LIST.exec(text.trim()) ?? []);
+  const written = inBrackets ?? inBraces;
+  const parts =
+    jsonItems ??
+    (written ?? text).split(/[,;|\r\n]+/).map((part) => {
+      const item = part
+        .trim()
+        .replace(/^"(.*)"$/, '$1')
+        .trim();
+      return written === undefined ? item : item.replace(/^'(.*)'$/, '$1').trim();
+    });
   return [...new Set(parts.filter((part) => part !== ''))];
 }
+
+/** A code has what it takes off, or another one, beside it, how often it was used, or is an address. */
+const MORE_THAN_CODE =
+  /[%()]|:\/\/|@[^\s@]+\.|\s(?:[-–—/&+]|and|or|und|oder|et|ou|y|o|e)\s|\s[×x*]\s?\d+$|^\d+\s?[×x*]\s/i;
+
+/** True of a text that is more than a code, which no store would know by that name. */
+export const isMoreThanCode = (code: string): boolean => MORE_THAN_CODE.test(code);
+
+/** How much a code took off, or how often, as exports of orders write it after the code: `ana10 (-10%)`, `ANA10 × 2`. */
+const TAKEN_OFF =
+  /^(\S+)(?:\s*\(\s*[-–−]?\s*\p{Sc}?\s?\d[\d.,]*\s*(?:%|\p{Sc}|[A-Z]{3})?\s*(?:off)?\s*\)|\s+[×x*]\s?\d+)$/iu;
+
+/** The codes of an order, without what is written of their use. */
+export const readUsedCodes = (text: string): string[] => [
+  ...new Set(readCodes(text).map((code) => TAKEN_OFF.exec(code)?.[1] ?? code)),
+];
 
 /** Several codes of a cell, each as long as a code may be. */
 export const readCodes = (text: string): string[] =>
@@ -77,6 +118,10 @@ const ENTITIES: Readonly<Record<string, string>> = {
   quot: '"',
   apos: "'",
   nbsp: ' ',
+  euro: '€',
+  pound: '£',
+  yen: '¥',
+  dollar: '$',
   szlig: 'ß',
 };
 /** The marks of letters such as `&ouml;`. */

@@ -46,5 +46,7 @@ export interface Plan {
   /** Columns of ids that were written as numbers: their digits are the ids. Plans of earlier versions lack it. */
   numbered?: number[];
   totalsLines: number[];
+  /** The line that describes the columns. Plans of earlier versions, and of files without one, lack it. */
+  descriptionLine?: number;
   people: Record<string, string>;
 }

@@ -1,4 +1,5 @@
 import { cleanCell, isDatedId, isNumberedId, isNumericId, isPointedId, isRounded, isScientific } from './cells.ts';
+import { readAmountSign } from './currencies.ts';
 import type { FieldType } from './kinds.ts';
 import { readNumber } from './numbers.ts';
 import { readEmail, readHandle } from './people.ts';
@@ -51,6 +52,8 @@ export interface ColumnProfile {
     symbols: Map<string, LineList>;
     percents: number;
     mostTenths: boolean;
+    /** Rates above zero that may be shares. */
+    shares: number;
   };
   time: {
     read: number;
@@ -99,6 +102,7 @@ export function startProfile(): ColumnProfile {
       symbols: new Map(),
       percents: 0,
       mostTenths: true,
+      shares: 0,
     },
     time: {
       read: 0,
@@ -196,6 +200,7 @@ function profileRate(profile: ColumnProfile, text: string): void {
   profile.money.read += 1;
   if (text.includes('%')) profile.money.percents += 1;
   else if (!SMALL.test(text)) profile.money.mostTenths = false;
+  else if (/[1-9]/.test(text)) profile.money.shares += 1;
 }
 
 /** A running digest; 31 and 2^32 suffice to tell columns apart that differ in a cell. */
@@ -225,7 +230,7 @@ export function profileCell(
     else if (type === 'time') profileTime(profile, text, line, nextYear);
     else if (type === 'id') profileId(profile, text);
     else if (type === 'status' || type === 'flag') addValue(profile.values, foldStatus(text), line);
-    else if (type === 'currency') addValue(profile.values, text, line);
+    else if (type === 'currency') addValue(profile.values, readAmountSign(text), line);
     else if (type === 'email') profile.email += readEmail(text) === undefined ? 0 : 1;
     else if (type === 'handle') profile.handle += readHandle(text) === undefined ? 0 : 1;
     else if (type === 'rate') profileRate(profile, text);

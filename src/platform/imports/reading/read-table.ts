@@ -8,10 +8,11 @@ import { Entry } from './entry.ts';
 import { describeFault, RIGHT_BY_FIELD, RIGHT_BY_TYPE } from './faults.ts';
 import { findFlags } from './flags.ts';
 import { findFormat, findFormatByKey, findWrongFile } from './formats.ts';
-import { openGlances } from './glance.ts';
+import { isAmounts, openGlances } from './glance.ts';
 import { findKeys, Grouper, type KeyColumns } from './group.ts';
 import { findAmount, isFailure } from './judge.ts';
 import { FIELDS, isGrouped, isOrders, type Kind } from './kinds.ts';
+import { assignLineTotals, LineTotals } from './line-totals.ts';
 import { GOODS } from './money.ts';
 import type { Plan } from './plan.ts';
 import { BrokenFile } from './problems.ts';
@@ -95,7 +96,9 @@ async function prepare(table: Table, request: Request, mapping: Mapping): Promis
   const own = request.mapping ?? {};
   const glance = openGlances(table.shape.sample);
   const assignment = assignColumns({ of, headers, format, mapping: own, stored: request.stored ?? {}, glance });
-  const survey = await surveyTable(table, of, assignment, request.now);
+  const mayBeTotals = isOrders(of) && !format && assignment.get('amount')?.confidence !== 'proved';
+  const lineTotals = mayBeTotals ? new LineTotals(headers, (at) => isAmounts(glance(at))) : undefined;
+  const survey = await surveyTable(table, of, assignment, request.now, lineTotals);
   const isTool = format !== undefined && format.key !== 'rollcall';
   // What a “type” says of a payment is not recorded, but it may tell money sent from money received.
   const listTaken = () => listTakenColumns(new Map([...assignment].filter(([field]) => field !== 'kind')));
@@ -105,11 +108,15 @@ async function prepare(table: Table, request: Request, mapping: Mapping): Promis
   const flagged = listFlags().map(({ position }) => position);
   assignByValues(assignment, { of, headers, constants: mapping.constants ?? {}, flagged }, survey.profiles);
   mergeSame(assignment, survey.profiles);
+  const addedColumn = assignLineTotals(assignment, lineTotals?.find());
   const totalsLines = survey.totals.map(({ line }) => line);
   const flags = listFlags();
   const isSheet = table.sheet !== null;
   const { halfDates } = table;
-  const knownTable = { request, headers, format, profiles: survey.profiles, totalsLines, flags, isSheet, halfDates };
+  const { profiles } = survey;
+  const { descriptionLine } = table.shape;
+  const asRead = { profiles, totalsLines, descriptionLine, flags, isSheet, halfDates, addedColumn };
+  const knownTable = { request, headers, format, ...asRead };
   return { table, known: knownTable, assignment, survey };
 }
 

@@ -1,6 +1,8 @@
 import type { Assignment } from './columns.ts';
+import { findPair } from './currency-pairs.ts';
 import { BASIC, type Choice, type Doubt, type Known, NO_LINES, type Settling } from './doubts.ts';
 import { foldWords } from './fold.ts';
+import { BASIS } from './judge-order.ts';
 import { isOrders, isPaid } from './kinds.ts';
 import type { Plan } from './plan.ts';
 import type { ColumnProfile } from './profile.ts';
@@ -12,6 +14,7 @@ import {
   findHeaderSign,
   settleCurrency,
   settleGoods,
+  settleRepeats,
   settleSymbols,
 } from './settle-money.ts';
 import { settleDecimals, settleRate, settleScales, settleTimes, settleUnit } from './settle-writing.ts';
@@ -33,6 +36,7 @@ const NOUNS: Readonly<Record<string, string>> = {
   fees: 'fee that is a part of the total',
   destination_url: 'page that their links lead to',
   rate: 'rate of commission',
+  payment_email: 'address that money is sent to',
   refunded: 'amount refunded',
   placed_at: 'time of the order',
   paid_at: 'time of payment',
@@ -55,6 +59,22 @@ function askColumns(assignment: Assignment, { headers, request }: Known): Doubt[
     return [{ code: 'column_meaning', field, message, ...NO_LINES, choices }];
   });
 }
+
+/** Of several columns of currencies, takes the one of the amount that is read. */
+function pairCurrency(
+  columns: Record<string, number>,
+  known: Known,
+  assignment: Assignment,
+  mapping: Mapping,
+): boolean {
+  const assigned = assignment.get('currency');
+  if (!assigned || assigned.positions.length < 2) return false;
+  const goods = isOrders(known.request.of) ? settleGoods({ known, mapping, columns, doubts: [] }) : 'amount';
+  const position = findPair(assigned, columns[BASIS[goods ?? 'amount']], known.headers);
+  if (position !== undefined) columns.currency = position;
+  return position !== undefined;
+}
+
 /** The columns of ids of which something is true. */
 const listIds = ({ known, columns }: Settling, isIt: (profile: ColumnProfile) => boolean): number[] =>
   ['order_id', 'order_number', 'reference', 'external_id', 'pk'].flatMap((field) => {
@@ -112,7 +132,8 @@ function findHeaderZones(headers: readonly string[]): Record<number, string> {
 /** The plan under a mapping, and what is still in doubt. Doubts are planned by their first choice. */
 export function resolvePlan(known: Known, assignment: Assignment, mapping: Mapping): Resolved {
   const columns = pickColumns(assignment);
-  const doubts: Doubt[] = askColumns(assignment, known);
+  const isPaired = pairCurrency(columns, known, assignment, mapping);
+  const doubts = askColumns(assignment, known).filter(({ field }) => !isPaired || field !== 'currency');
   const settling: Settling = { known, mapping, columns, doubts };
   const { request, format, headers } = known;
   const { of } = request;
@@ -152,7 +173,7 @@ export function resolvePlan(known: Known, assignment: Assignment, mapping: Mappi
     taxInPrices: mapping.tax_in_prices ?? 'proportional',
     partialRefunds: mapping.partial_refunds ?? 'proportional',
     adjustedZero: mapping.constants?.adjusted_total_zero === 'refunded' ? 'refunded' : 'unadjusted',
-    repeats: mapping.constants?.repeated_amounts === 'lines' ? 'lines' : 'order',
+    repeats: settleRepeats(settling),
     refundsWhole: mapping.constants?.refunds_without_amount !== 'none',
     rate: settleRate(settling),
     currency,
@@ -164,6 +185,7 @@ export function resolvePlan(known: Known, assignment: Assignment, mapping: Mappi
     damaged: listIds(settling, isDamaged),
     numbered: listIds(settling, (profile) => isNumbered(profile, Object.values(decimals))),
     totalsLines: known.totalsLines,
+    ...(known.descriptionLine !== null && { descriptionLine: known.descriptionLine }),
     people: mapping.people ?? {},
   };
   return { plan, doubts };

@@ -1,5 +1,5 @@
 import { dayIn } from '../../../kit/values/time-zone.ts';
-import { isCurrency, readHeaderSign, readSign } from './currencies.ts';
+import { agrees, isCurrency, readHeaderSign, readSign } from './currencies.ts';
 import { BASIC, type Choice, type Doubt, type Known, NO_LINES, type Settling, toLines } from './doubts.ts';
 import { listGoods } from './judge.ts';
 import { USES } from './money.ts';
@@ -21,6 +21,15 @@ export function findHeaderSign({ known, columns }: Pick<Settling, 'known' | 'col
   return readHeaderSign(known.headers[position ?? -1] ?? '');
 }
 
+/** The currency of the connected stores that a file may be of, if they have one. */
+function findStoreCurrency({ request, format }: Known): string | undefined {
+  const isCompared = request.of === 'reconciliation';
+  if (format?.platform === undefined && !isCompared) return undefined;
+  const stores = request.brand.stores.filter(({ platform }) => isCompared || platform === format?.platform);
+  const [only, ...others] = new Set(stores.map(({ currency }) => currency));
+  return others.length === 0 ? only : undefined;
+}
+
 /** The currency of amounts that say none: said, or a connected store's, or asked if any record needs it. */
 export function settleCurrency(settling: Settling, symbols: Readonly<Record<string, string>>): string | null {
   const { known, mapping, doubts } = settling;
@@ -29,14 +38,8 @@ export function settleCurrency(settling: Settling, symbols: Readonly<Record<stri
   const ofHeader = findHeaderSign(settling);
   if (ofHeader && 'currency' in ofHeader) return ofHeader.currency;
   if (ofHeader && symbols[ofHeader.sign] !== undefined) return symbols[ofHeader.sign] ?? null;
-  const { request, format } = known;
-  const isStore = format?.platform !== undefined || request.of === 'reconciliation';
-  const stores = request.brand.stores.filter(
-    ({ platform }) => request.of === 'reconciliation' || [undefined, platform].includes(format?.platform),
-  );
-  const currencies = new Set(stores.map(({ currency }) => currency));
-  const [only] = currencies;
-  if (isStore && currencies.size === 1 && only !== undefined) return only;
+  const ofStore = findStoreCurrency(known);
+  if (ofStore !== undefined) return ofStore;
   const choices = listCurrencies(known, CURRENCIES).map((currency) => ({
     mapping: { constants: { currency } },
     label: currency,
@@ -62,15 +65,35 @@ function askSign(sign: string, options: readonly string[], list: LineList, { req
   return { code: 'currency_sign', field: 'currency', message, ...toLines(list), choices };
 }
 
+/** A file whose only currency is a sign that several share says no currency: the answer is that of the whole file. */
+const askCurrency = (asked: Doubt): Doubt => ({
+  ...asked,
+  code: 'currency_missing',
+  choices: asked.choices.flatMap(({ mapping }) =>
+    Object.values(mapping.symbols ?? {}).map((currency) => ({ mapping: { constants: { currency } }, label: currency })),
+  ),
+});
+
 /** Signs beside amounts, or in their header, that several currencies share become questions, unless a column says more. */
 export function settleSymbols(settling: Settling): Record<string, string> {
   const { known, mapping, columns, doubts } = settling;
   const symbols: Record<string, string> = { ...mapping.symbols };
+  const isSigned = known.format?.hasSignedCurrency === true;
+  const said = mapping.constants?.currency?.toUpperCase();
+  const ofStore = known.format?.platform === undefined ? undefined : findStoreCurrency(known);
   const ask = (meaning: ReturnType<typeof readSign>, list: LineList) => {
     if (!meaning || 'currency' in meaning || symbols[meaning.sign] !== undefined) return;
-    const doubt = askSign(meaning.sign, meaning.options, list, known);
+    // The store that a tool's file is of says which of its currencies a sign means.
+    const isSaid = isSigned && said !== undefined && agrees(meaning.sign, said);
+    const settled = isSaid ? said : meaning.options.find((currency) => currency === ofStore);
+    if (settled !== undefined) {
+      symbols[meaning.sign] = settled;
+      return;
+    }
+    const asked = askSign(meaning.sign, meaning.options, list, known);
+    const doubt = isSigned && said === undefined ? askCurrency(asked) : asked;
     doubts.push(doubt);
-    symbols[meaning.sign] = doubt.choices[0]?.mapping.symbols?.[meaning.sign] ?? known.request.brand.currency;
+    symbols[meaning.sign] = asked.choices[0]?.mapping.symbols?.[meaning.sign] ?? known.request.brand.currency;
   };
   for (const [value, list] of known.profiles.get(columns.currency ?? -1)?.values ?? []) ask(readSign(value), list);
   const countFilled = (position: number | undefined) => known.profiles.get(position ?? -1)?.filled ?? 0;
@@ -147,10 +170,21 @@ export function settleGoods({ known, mapping, columns, doubts }: Settling): Good
   return choices[0]?.mapping.goods ?? first;
 }
 
+const isAdded = ({ known, columns }: Settling): boolean =>
+  known.addedColumn !== undefined && known.addedColumn === columns.amount;
+
+/** Amounts on several lines of an order are the order's again, unless it is said or proved that they are parts of it. */
+export function settleRepeats(settling: Settling): Plan['repeats'] {
+  const said = settling.mapping.constants?.repeated_amounts;
+  return said === 'lines' || (said === undefined && isAdded(settling)) ? 'lines' : 'order';
+}
+
 /** Lines of an order that each have an amount: in a file of items it is the line's, in others the order's again. */
-export function askRepeats({ known, mapping, doubts }: Settling, goods: Goods | null): void {
+export function askRepeats(settling: Settling, goods: Goods | null): void {
+  const { known, mapping, doubts } = settling;
   const isTried = goods === 'amount' || goods === 'subtotal' || goods === 'total';
-  if (known.format || !isTried || mapping.constants?.repeated_amounts !== undefined) return;
+  const isSettled = mapping.constants?.repeated_amounts !== undefined || isAdded(settling);
+  if (known.format || !isTried || isSettled) return;
   const choose = (repeated_amounts: 'order' | 'lines', label: string): Choice => ({
     mapping: { constants: { repeated_amounts } },
     label,

@@ -209,6 +209,15 @@ export function settleUnit(
   const nonZero = basic.reduce((sum, { money }) => sum + money.nonZero, 0);
   // Other tools write decimals: a file of whole amounts is not as its tool wrote it, unless a workbook dropped zeros.
   const saysMajor = format?.key === 'rollcall' || (format !== undefined && known.isSheet);
+  const someWhole = basic.some(({ money }) => money.whole.count > 0);
+  if (!isWhole && someWhole && mapping.unit === 'minor')
+    doubts.push({
+      code: 'unit',
+      field: null,
+      message: 'Amounts were in cents in an earlier file, and some have decimals now. Are they in whole units?',
+      ...NO_LINES,
+      choices: [{ mapping: { unit: 'major' }, label: 'In whole units: 12.50 is 12.50' }],
+    });
   if (!isWhole || nonZero === 0 || saysMajor) return 'major';
   if (mapping.unit !== undefined) return mapping.unit;
   const position = BASIC.flatMap((field) => columns[field] ?? [])[0] ?? 0;
@@ -234,12 +243,23 @@ export function settleRate({ known, mapping, columns, doubts }: Settling): 'perc
   const profile = position === undefined ? undefined : known.profiles.get(position);
   // Shares are at most 1, whatever an earlier file had.
   if (mapping.rate !== undefined && (mapping.rate === 'percent' || profile?.money.mostTenths)) return mapping.rate;
-  if (!profile || profile.money.percents === profile.money.read || !profile.money.mostTenths) return 'percent';
+  if (!profile || profile.money.percents === profile.money.read) return 'percent';
+  const header = `“${known.headers[position ?? 0] ?? ''}”`;
+  // Rates above 1 alone are percentages; beside smaller ones they leave open what those are.
+  if (!profile.money.mostTenths && mapping.rate === 'fraction' && profile.money.shares > 0)
+    doubts.push({
+      code: 'rate_scale',
+      field: 'rate',
+      message: `Rates in ${header} were shares in an earlier file, and some are above 1 now. Are they percentages?`,
+      ...NO_LINES,
+      choices: [{ mapping: { rate: 'percent' }, label: 'Percentages: 10 is 10 %, and 0.5 is 0.5 %' }],
+    });
+  if (!profile.money.mostTenths) return 'percent';
   const sample = profile.samples.find((text) => !text.includes('%')) ?? '0.1';
   doubts.push({
     code: 'rate_scale',
     field: 'rate',
-    message: `Is ${sample} in “${known.headers[position ?? 0] ?? ''}” a share, or a percentage?`,
+    message: `Is ${sample} in ${header} a share, or a percentage?`,
     ...NO_LINES,
     choices: [
       { mapping: { rate: 'fraction' }, label: 'A share: 0.1 is 10 %' },

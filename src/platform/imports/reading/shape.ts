@@ -1,4 +1,5 @@
 import { parse } from 'csv-parse/sync';
+import { findDescriptionLine } from './description-line.ts';
 import { fold } from './fold.ts';
 import { FORMATS } from './formats.ts';
 import type { Kind } from './kinds.ts';
@@ -48,6 +49,8 @@ export interface Shape {
   /** The cells that the first rows begin with: the header of a table that lies on its side. */
   firstCells: string[];
   sample: Row[];
+  /** The line below the header that describes its columns; null if there is none. */
+  descriptionLine: number | null;
 }
 
 const FORMAT_HEADERS = new Set(
@@ -148,5 +151,8 @@ export function detectShape(text: string, of: Kind, wish: ShapeWish): Shape {
   const headerLine = header?.line ?? (said === undefined ? null : 1);
   const firstCells = rows.slice(0, HEADER_ROWS).map(({ cells }) => (cells[0] ?? '').trim());
   const isBelow = ({ line, cells }: Row) => line > (headerLine ?? 0) && !repeatsHeader(cells, headers);
-  return { separator, headerLine, headers, firstCells, sample: rows.filter(isBelow) };
+  const below = rows.filter(isBelow);
+  const descriptionLine = header ? findDescriptionLine(of, headers, below, isTyped) : null;
+  const records = descriptionLine === null ? below : below.slice(1);
+  return { separator, headerLine, headers, firstCells, sample: records, descriptionLine };
 }

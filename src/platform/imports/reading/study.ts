@@ -9,6 +9,7 @@ import { judgePaid } from './judge-paid.ts';
 import { judgePerson, judgeProfile } from './judge-person.ts';
 import { hashKey, KeyTable } from './keys.ts';
 import { isOrders, isPaid } from './kinds.ts';
+import { readEmail } from './people.ts';
 import type { Plan } from './plan.ts';
 import { BrokenFile } from './problems.ts';
 import type { Row } from './rows.ts';
@@ -16,6 +17,7 @@ import { repeatsHeader, startsTable } from './shape.ts';
 import type { Line, StatusMeaning } from './shapes.ts';
 import { foldStatus } from './statuses.ts';
 import { counts, Tally } from './tally.ts';
+import { readSubtotal } from './totals.ts';
 
 /** A reading under one choice of one doubt. */
 export interface Variant {
@@ -52,9 +54,23 @@ export function judgeStatus(entry: Entry, plan: Plan, now: Date, value: string, 
   return judge(entry, prepareBench(said, now, { nextCount: () => 1, isRepeated: () => false })).line;
 }
 
+const SUBTOTALED = ['order_id', 'order_number', 'reference', 'code', 'email', 'customer_email', 'handle'] as const;
+
+/** A line among the others that adds up those of one order or person, and says so beside the id or the address. */
+const isSubtotal = (entry: Entry, plan: Plan): boolean =>
+  (isOrders(plan.of) || isPaid(plan.of)) &&
+  SUBTOTALED.some((field) => {
+    const position = plan.columns[field];
+    const name = position === undefined ? undefined : readSubtotal(entry.first(position));
+    if (name === undefined) return false;
+    return field === 'email' || field === 'customer_email' ? readEmail(name) !== undefined : !/\s/.test(name);
+  });
+
 export function judge(entry: Entry, bench: Bench): Judged {
   const { of, headers } = bench.plan;
   if (entry.rows.every((cells) => repeatsHeader(cells, headers))) return leaveOut(entry, 'header');
+  if (entry.lines[0] === bench.plan.descriptionLine) return leaveOut(entry, 'description');
+  if (isSubtotal(entry, bench.plan)) return totalsLine(entry);
   if (of === 'reconciliation') return judgeCompared(entry, bench);
   if (isOrders(of)) return judgeOrder(entry, bench);
   if (isPaid(of)) return judgePaid(entry, bench);
@@ -167,7 +183,7 @@ function judgeVariant(variant: Variant, entry: Entry, base: Judged): Judged | un
 }
 
 /** A row that is no record, as a line on its own. */
-const leaveOut = (entry: Entry, kind: 'header' | 'totals'): Judged => ({
+const leaveOut = (entry: Entry, kind: 'header' | 'description' | 'totals'): Judged => ({
   line: makeLine(entry, 'left_out', kind),
   uses: 0,
   status: null,

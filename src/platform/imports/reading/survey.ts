@@ -4,12 +4,13 @@ import { fits, listNeeded, listWanted } from './columns-by-values.ts';
 import { repair } from './encoding.ts';
 import { findKeys, Grouper } from './group.ts';
 import { type FieldType, isGrouped, type Kind } from './kinds.ts';
+import type { LineTotals } from './line-totals.ts';
 import { readNumber } from './numbers.ts';
 import { type ColumnProfile, profileCell, startProfile } from './profile.ts';
 import type { Row } from './rows.ts';
 import { repeatsHeader } from './shape.ts';
 import type { Table } from './table.ts';
-import { saysTotal } from './words.ts';
+import { saysTotal } from './totals.ts';
 
 /** The first reading of the whole file collects this about its columns. */
 export interface Survey {
@@ -76,8 +77,14 @@ function splitTotals(last: readonly Row[], assignment: Assignment): { rows: Row[
 }
 
 /** Reads the whole file once: what the cells of each column can be, and which rows belong together. */
-export async function surveyTable(table: Table, of: Kind, assignment: Assignment, now: Date): Promise<Survey> {
-  const { headers, sample } = table.shape;
+export async function surveyTable(
+  table: Table,
+  of: Kind,
+  assignment: Assignment,
+  now: Date,
+  lineTotals?: LineTotals,
+): Promise<Survey> {
+  const { headers, sample, descriptionLine } = table.shape;
   const types = [...planTypes(of, assignment, sample, headers.length)];
   const profiles = new Map<number, ColumnProfile>(types.map(([position]) => [position, startProfile()]));
   const columns: Record<string, number> = {};
@@ -98,7 +105,8 @@ export async function surveyTable(table: Table, of: Kind, assignment: Assignment
   const isLatin = !table.encoding.startsWith('utf');
   const take = (row: Row) => {
     grouper?.count(row);
-    if (repeatsHeader(row.cells, headers)) return;
+    if (repeatsHeader(row.cells, headers) || row.line === descriptionLine) return;
+    lineTotals?.take(row);
     for (const [position, typeSet] of types) {
       const cell = row.cells[position] ?? '';
       const profile = profiles.get(position);

@@ -62,6 +62,10 @@ export class Tally {
   renamed = 0;
   /** People whose handle could not be read. */
   handlesLost = 0;
+  /** People with the number of an account at a bank. */
+  banksLost = 0;
+  /** Records of people whose cell has several addresses, of which the first counts. */
+  severalEmails = 0;
   /** People whose rate is an amount of money. */
   ratesLost = 0;
   /** Orders of several rows that each have the amount. */
@@ -87,6 +91,8 @@ export class Tally {
     if (judgedEntry.isRenamed) this.renamed += 1;
     if (judgedEntry.isHandleLost) this.handlesLost += 1;
     if (judgedEntry.isRateLost) this.ratesLost += 1;
+    if (judgedEntry.isBankLost) this.banksLost += 1;
+    if (judgedEntry.hasOtherEmails) this.severalEmails += 1;
     if (judgedEntry.repeatsAmount) this.repeating += 1;
     // Lines that contradict each other may be parts of their order.
     if (counts(judgedEntry) || line.kind === 'contradicting_lines') this.#addUses(judgedEntry);

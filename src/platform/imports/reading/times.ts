@@ -56,7 +56,29 @@ export function readClock(text: string): Clock | undefined {
 }
 
 const DATE_THEN_CLOCK =
-  /^(.*?\d{2,4}\S{0,2}?)(?:[T ,]|\s+at|\s+um|\s+à|\s+o|\s+-)+\s*(\d{1,2}[:h]\d{2}.*|\d{1,2}\.\d{2}(?:\s.*)?)$/i;
+  /^(.*?\d{1,4}\S{0,2}?)(?:[T ,]|\s+at|\s+um|\s+à|\s+o|\s+-)+\s*(\d{1,2}[:h]\d{2}.*|\d{1,2}\.\d{2}(?:\s.*)?)$/i;
+
+const IDEOGRAPHS = /[\u3400-\u9fff\uac00-\ud7af]/;
+const ASIAN_WEEKDAY =
+  /\s?(?:\([月火水木金土日월화수목금토일](?:曜日?|요일)?\)|[月火水木金土日]曜日?|[월화수목금토일]요일|(?:星期|周|週|礼拜)[一二三四五六日天])/u;
+const padTwo = (digits: string) => digits.padStart(2, '0');
+
+/** Times of day as Chinese, Japanese and Korean write them, as `15:05`: `下午3:05`, `오후 3:05`, `15時05分`. They may touch the date. */
+function plainClock(text: string): string {
+  if (!IDEOGRAPHS.test(text)) return text;
+  return text
+    .replace(
+      /(\d{1,2})\s?[時时시]\s?(?:(\d{1,2})\s?[分분])?(?:\s?(\d{1,2})\s?[秒초])?/u,
+      (_, hour: string, minute = '0', second = '0') => `${hour}:${padTwo(minute)}:${padTwo(second)}`,
+    )
+    .replace(
+      /(?:(上午|午前|오전)|下午|午後|오후)\s?(\d{1,2})(?=:\d{2})/u,
+      (all, morning: string | undefined, hour: string) =>
+        Number(hour) > 12 ? all : ` ${(Number(hour) % 12) + (morning === undefined ? 12 : 0)}`,
+    )
+    .replace(ASIAN_WEEKDAY, ' ')
+    .replace(/(?<=[日일])(?=\d{1,2}:)/u, ' ');
+}
 
 function readNumericDate(text: string): DateText | undefined {
   const iso = /^(\d{4})\s?([-/.])\s?(\d{1,2})\s?\2\s?(\d{1,2})\.?$/.exec(text);
@@ -130,7 +152,7 @@ export function readTime(written: string): TimeCell | undefined {
     return { date: { form: 'iso', year: Number(year), month: Number(month), day: Number(day) }, clockMs, zone };
   }
   if (text.length > 100 || !/\d/.test(text)) return undefined;
-  const normal = text.normalize('NFKC').replace(/\s+/g, ' ').trim();
+  const normal = plainClock(text.normalize('NFKC')).replace(/\s+/g, ' ').trim();
   const date = readDate(normal);
   if (date) return { date, clockMs: null, zone: null };
   const parts = DATE_THEN_CLOCK.exec(normal.replace(/(\d)T(?=\d)/, '$1 '));

@@ -363,7 +363,7 @@ const ROSTER: Words = {
     observação|comentário
     notatka|uwagi`,
   status: `${STATUS}|affiliate status|partner status`,
-  rate: `rate|commission rate|commission %|commission percent|commission percentage|commission
+  rate: `rate|commission rate|commission %|commission percent|commission percentage|commission|commission value|commission amount|commission size|reward value|reward amount|payout rate|payout percentage|payout percent|revenue share
     provisionssatz|provision
     taux|taux de commission|commission
     tasa de comisión|comisión|porcentaje
@@ -387,7 +387,15 @@ const PAYMENT: Words = {
   instagram: PERSON.instagram ?? '',
   tiktok: PERSON.tiktok ?? '',
   code: PERSON.code ?? '',
-  payment_email: PERSON.payment_email ?? '',
+  payment_email: `${PERSON.payment_email ?? ''}
+    payout details|payment details|payout account|payment account|payout address|payment address|payout info|payment info|payout information|payment information|paypal account|paypal id|paypal details|wise account|wallet|wallet email|wallet address
+    zahlungsdaten|auszahlungsdaten|auszahlungskonto|paypal-konto
+    coordonnées de paiement|compte paypal
+    datos de pago|cuenta de paypal
+    dati di pagamento|conto paypal
+    betaalgegevens|paypal-rekening
+    dados de pagamento|conta do paypal
+    dane do wypłaty|konto paypal`,
   payment_method: PERSON.payment_method ?? '',
 };
 
@@ -475,14 +483,3 @@ export function findFields(of: Kind, header: string): readonly string[] {
   const words = readWords(of);
   return words.get(fold(header)) ?? words.get(fold(bareHeader(header))) ?? [];
 }
-
-const TOTALS = new Set(
-  `total|totals|grand total|sum|summe|gesamt|gesamtsumme|insgesamt|summa|somme|totaux|total général|totale|totali|suma|
-   gesamtbetrag|endsumme|total amount|sum total|montant total|total general|total generale|total geral|totaalbedrag|
-   totales|totaal|som|totais|soma|razem|ogółem|łącznie|итого|всего|сумма|合計|总计|合计|celkem|összesen|toplam|yhteensä|i alt`
-    .split('|')
-    .map(fold),
-);
-
-/** A row that adds up those above says so in one of its cells. */
-export const saysTotal = (text: string): boolean => text.length < 40 && TOTALS.has(fold(text.replace(/[:.]\s*$/, '')));

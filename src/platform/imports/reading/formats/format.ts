@@ -32,6 +32,8 @@ export interface Format {
   platform?: string;
   /** A column says the currency, whatever sign stands beside the amounts. */
   ignoresSigns?: boolean;
+  /** The column of the currency has amounts with its sign, which amounts elsewhere lack. */
+  hasSignedCurrency?: boolean;
   leftOut?: readonly LeftOut[];
   /** Negative amounts are what was sent. */
   isNegative?: boolean;
