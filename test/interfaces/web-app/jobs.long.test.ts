@@ -271,7 +271,7 @@ describe.skipIf(!hasBrowser('A brand’s jobs'))(
         await press(open.page.getByRole('link', { name: '$270.00 due to one creator', exact: true }));
         await press(button('Pay what is due'));
         const form = dialog('Pay what is due');
-        await press(button('Record these payouts', form));
+        await press(button('Record 1 payout, $270.00', form));
         await form.getByLabel('Reference', { exact: true }).fill('March');
         await press(button('Mark as paid', form));
         await form.waitFor({ state: 'hidden' });

@@ -55,7 +55,7 @@ export function KeyUsage() {
         />
         <Stat label="Renews on" value={day(balance.period_end)} />
       </Stats>
-      {keys.length > 0 && <h3>The last 30 days</h3>}
+      {keys.length > 0 && <h3>Recent use</h3>}
       {keys.length > 1 && (
         <Choose
           label="Key"

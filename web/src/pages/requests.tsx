@@ -23,7 +23,7 @@ const STATUSES = [
   ['5xx', 'Failed (5xx)'],
 ] as const;
 
-const pickTone = (status: number) => (status < 400 ? 'good' : status < 500 ? 'quiet' : 'bad');
+const pickTone = (status: number) => (status < 400 ? 'quiet' : status < 500 ? 'wait' : 'bad');
 const getKey = ({ request_id, at, ms }: KeyRequest) => `${request_id} ${at} ${ms}`;
 const nameOperation = ({ operation }: KeyRequest) => (operation === null ? 'Unknown path' : words(operation));
 

@@ -279,7 +279,7 @@ export function Rights() {
       ),
     },
     { head: 'Status', cell: ({ state }) => <Badge state={state} /> },
-    { head: 'Due', cell: ({ finished_at, due_at }) => (finished_at === null ? day(due_at) : '–'), isWide: true },
+    { head: 'Due', cell: ({ finished_at, due_at }) => (finished_at === null ? day(due_at) : '–'), chip: 'named' },
     { head: 'Requested', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
     {
       head: 'Actions',
