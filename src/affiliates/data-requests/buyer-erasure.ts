@@ -1,28 +1,28 @@
 import { randomBytes } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { toChunks } from '../../kit/values/chunks.ts';
 import { listGmailSpellings, showAddress, toAsciiAddress } from '../../kit/values/email.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
+import { hashErased } from '../imports/erased.ts';
 import { getSalt, hashEmail } from '../orders/customers.ts';
 import {
+  addCounts,
   beginErasing,
   CUSTOMER_FIELDS,
-  deleteMails,
-  endCopies,
   endErasing,
-  eraseTexts,
   forgetSeals,
   type Leftovers,
-  listAddresses,
   listRows,
   type Removed,
   ROWS_AT_ONCE,
-  redactMentions,
   type TakenRow,
-  takeImportFiles,
 } from './erase.ts';
+import { eraseImported } from './imported.ts';
+import { endCopies, eraseMails, eraseTexts, listAddresses, redactMentions, replaceMentions } from './mentions.ts';
+import { toNames } from './names.ts';
 
 /** Selects the orders of an address, orders by ids, or all of a store. */
 export interface BuyerSelector {
@@ -72,11 +72,19 @@ async function hashBuyer(db: Db, secrets: Secrets, { email, hashes }: BuyerSelec
   return [...[...spellings].map((spelling) => hashEmail(salt, spelling)), ...knownHashes];
 }
 
+const SPELLINGS_AT_ONCE = 1_000;
+
 /** Hashes of the other spellings of a mailbox at Gmail, under which shops may know the same person. */
 async function hashSpellings(db: Db, secrets: Secrets, { email }: BuyerSelector): Promise<Buffer[]> {
   if (email === null) return [];
   const salt = await getSalt(db, secrets);
-  return listGmailSpellings(email).map((spelling) => hashEmail(salt, spelling));
+  const hashes: Buffer[] = [];
+  for (const part of toChunks(listGmailSpellings(email), SPELLINGS_AT_ONCE)) {
+    hashes.push(...part.map((spelling) => hashEmail(salt, spelling)));
+    // Other calls are answered meanwhile.
+    await setImmediate();
+  }
+  return hashes;
 }
 
 /** The addresses that these are hashes of, as far as imports, events, mails and the audit log have them in clear. */
@@ -196,7 +204,8 @@ export async function eraseBuyer(
   await forgetSeals(work, 'orders', ids);
   await forgetSeals(work, 'customers', customers);
   const again = await findAddresses(db, brandId, secrets, selector.hashes);
-  const names = [...(selector.email === null ? [] : [selector.email]), ...again];
+  const addresses = [...(selector.email === null ? [] : [selector.email]), ...again];
+  const names = await toNames(db, { id: '', brandId, email: null }, addresses);
   const about = [...ids, ...customers, ...rows.map(({ id }) => id)];
   const traces = { ids: about, names, fields: CUSTOMER_FIELDS };
   const counts: Removed = {
@@ -205,10 +214,12 @@ export async function eraseBuyer(
     store_deliveries: Number(deliveries.numAffectedRows ?? 0),
   };
   const removedCounts: Removed = Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
-  const files = names.length === 0 ? [] : await takeImportFiles(work, names);
-  if (ids.length > 0 || names.length > 0) Object.assign(removedCounts, await redactMentions(work, traces));
-  if (ids.length > 0) Object.assign(removedCounts, await endCopies(work, traces));
-  const mails = names.length === 0 ? [] : await deleteMails(work, null, names);
+  const buyers = await hashErased(db, secrets, { buyers: addresses });
+  const imported = await eraseImported(work, names, [...buyers, ...selector.hashes]);
+  const told = ids.length > 0 || names.texts.length > 0 ? await redactMentions(work, traces) : {};
+  const copied = ids.length > 0 ? await endCopies(work, traces) : {};
+  const mailed = await eraseMails(work, { creatorId: null, ids: about }, names);
+  const written = await replaceMentions(work, names);
   await eraseTexts(work, names);
   await endErasing(db);
   const knownHashes = new Set(hashes.map((hash) => hash.toString('hex')));
@@ -216,5 +227,9 @@ export async function eraseBuyer(
     .flatMap(({ oldHash }) => oldHash?.toString('hex') ?? [])
     .filter((hash) => selector.customerOf !== null || knownHashes.has(hash));
   const hexHashes = [...askedHashes.map((hash) => hash.toString('hex')), ...same];
-  return { removed: removedCounts, leftovers: { files, mails }, hashes: [...new Set(hexHashes)] };
+  return {
+    removed: addCounts(removedCounts, imported.removed, told, copied, mailed.removed, written),
+    leftovers: { files: imported.files, mails: mailed.ids },
+    hashes: [...new Set(hexHashes)],
+  };
 }

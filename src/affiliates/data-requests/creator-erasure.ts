@@ -5,6 +5,7 @@ import { ApiError } from '../../kit/values/errors.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
 import { type CreatorRow, lockBrandRoster } from '../../workflow/creators/creators.ts';
 import { endMemberships } from '../../workflow/roster/memberships.ts';
+import { hashErased } from '../imports/erased.ts';
 import { deactivateLink } from '../links/change-link.ts';
 import { getSalt, hashEmail } from '../orders/customers.ts';
 import { listBalances, type PayeeBalance, toBalance } from '../payouts/balances.ts';
@@ -12,25 +13,23 @@ import { lockPayees } from '../payouts/payouts.ts';
 import { reviewAll } from '../reviews/reviews.ts';
 import { type KeptBooks, takeBooks } from './books.ts';
 import {
+  addCounts,
   beginErasing,
   CREATOR_FIELDS,
-  deleteMails,
-  endCopies,
   endErasing,
   eraseTable,
-  eraseTexts,
   forgetSeals,
   hashSuppression,
   type Leftovers,
-  listNames,
   listRows,
   matchesOwner,
   type Person,
   type Removed,
-  redactMentions,
   type TakenRow,
-  takeImportFiles,
 } from './erase.ts';
+import { eraseImported } from './imported.ts';
+import { endCopies, eraseMails, eraseTexts, redactMentions, replaceMentions } from './mentions.ts';
+import { listNames, type Names, toNames } from './names.ts';
 import { OF_CREATORS } from './personal-columns.ts';
 
 /** The outcome of an erasure, with its leftovers for a job and the record for the books. */
@@ -62,23 +61,17 @@ export async function eraseApplicant(
   const person = { id: '', brandId, email };
   const rowsByTable = await takeCreatorRows(db, person);
   const ids = [...rowsByTable.values()].flat().flatMap(({ id }) => (isText(id) ? [id] : []));
-  if (ids.length === 0) return nothing;
-  const names = [...new Set([email, ...listTheirNames(rowsByTable)])];
+  const names = await toNames(db, person, [email, ...listTheirNames(rowsByTable)]);
   await beginErasing(db);
   const removedCounts: Removed = {};
   for (const [name, table] of Object.entries(OF_CREATORS)) {
     const count = rowsByTable.get(name)?.length ? await eraseTable(work, name, table, person) : 0;
     if (count > 0) removedCounts[name] = count;
   }
-  const files = await takeImportFiles(work, names);
-  const mails = await deleteMails(work, null, names);
-  if (mails.length > 0) removedCounts.mails = mails.length;
   await hashSuppression(work, email);
-  const traces = { ids, names, fields: CREATOR_FIELDS };
-  Object.assign(removedCounts, await redactMentions(work, traces), await endCopies(work, traces));
-  await eraseTexts(work, names);
+  const { removed, leftovers } = await eraseTraces(work, secrets, { creatorId: null, ids, names });
   await endErasing(db);
-  return { removed: removedCounts, leftovers: { files, mails }, hashes: [toHash(email)] };
+  return { removed: addCounts(removedCounts, removed), leftovers, hashes: [toHash(email)] };
 }
 
 /** All rows of a creator, by table. */
@@ -159,15 +152,32 @@ const WORDS: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Lists what names the person and nobody else. A handle is looked for with its `@`, because alone it may be any word. */
-function listTheirNames(rowsByTable: ReadonlyMap<string, TakenRow[]>): string[] {
+export function listTheirNames(rowsByTable: ReadonlyMap<string, TakenRow[]>): string[] {
   const handles = (rowsByTable.get('creators') ?? []).flatMap((row) => [row.ig_handle, row.tt_handle]).filter(isText);
   const words = Object.entries(WORDS).flatMap(([table, columns]) =>
     (rowsByTable.get(table) ?? []).flatMap((row) => columns.map((column) => row[column])),
   );
-  return [...new Set(listNames([...words, ...handles.map((handle) => `@${handle}`)]))];
+  return [...new Set(listNames([...words, ...handles.map((handle) => `@${handle.replace(/^@/, '')}`)]))];
 }
 
 const isText = (value: unknown): value is string => typeof value === 'string';
+
+/** Takes a creator, or somebody who applied, out of everything that is not their own row. */
+async function eraseTraces(
+  work: Work,
+  secrets: Secrets,
+  { creatorId, ids, names }: { creatorId: string | null; ids: readonly string[]; names: Names },
+): Promise<{ removed: Removed; leftovers: Leftovers }> {
+  const hashes = await hashErased(work.db, secrets, { creators: names.texts });
+  const { removed: imported, files } = await eraseImported(work, names, hashes);
+  const { removed: mailed, ids: mails } = await eraseMails(work, { creatorId, ids }, names);
+  const written = await replaceMentions(work, names);
+  const traces = { ids, names, fields: CREATOR_FIELDS };
+  const told = await redactMentions(work, traces);
+  const copied = await endCopies(work, traces);
+  await eraseTexts(work, names);
+  return { removed: addCounts(imported, mailed, written, told, copied), leftovers: { files, mails } };
+}
 
 /**
  * Erases a creator. What stays is the pseudonym with figures, money and codes. Everything is in the caller's transaction but
@@ -175,6 +185,7 @@ const isText = (value: unknown): value is string => typeof value === 'string';
  */
 export async function eraseCreator(
   work: Work,
+  secrets: Secrets,
   creator: CreatorRow,
   { requestId, isForfeit, isAgain }: { requestId: string; isForfeit: boolean; isAgain: boolean },
 ): Promise<Erased> {
@@ -189,7 +200,7 @@ export async function eraseCreator(
     .where('brandId', '=', brandId)
     .where('creatorId', '=', creator.id)
     .execute();
-  const names = listTheirNames(rowsByTable);
+  const names = await toNames(db, creator, listTheirNames(rowsByTable));
   const ids = [
     creator.id,
     ...merges.map(({ goneId }) => goneId),
@@ -216,13 +227,8 @@ export async function eraseCreator(
     const keys = (rowsByTable.get(table) ?? []).map((row) => row[KEY_OF[table] ?? 'id']).filter(isText);
     await forgetSeals(work, table, keys);
   }
-  const files = await takeImportFiles(work, names);
-  const mails = await deleteMails(work, creator.id, names);
-  if (mails.length > 0) removedCounts.mails = mails.length;
   if (creator.email !== null) await hashSuppression(work, creator.email);
-  const traces = { ids, names, fields: CREATOR_FIELDS };
-  Object.assign(removedCounts, await redactMentions(work, traces), await endCopies(work, traces));
-  await eraseTexts(work, names);
+  const { removed, leftovers } = await eraseTraces(work, secrets, { creatorId: creator.id, ids, names });
   await endErasing(db);
-  return { removed: removedCounts, leftovers: { files, mails }, kept: keptBooks };
+  return { removed: addCounts(removedCounts, removed), leftovers, kept: keptBooks };
 }

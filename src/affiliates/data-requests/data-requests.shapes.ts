@@ -176,11 +176,26 @@ const KEPT = {
   creator: [
     { what: 'ledger, commissions, payouts, references and figures', why: BOOKS, until: null },
     { what: 'discount codes and short links, switched off', why: 'Shops and orders have them.', until: null },
+    {
+      what: 'contracts that others were sent, codes, web addresses, and names of groups in the seals',
+      why: 'Both sides have the contract; shops have the codes; a seal cannot be written again.',
+      until: null,
+    },
+    {
+      what: 'a name that another person has, too, or the title of a campaign, in texts about others',
+      why: 'The text may mean them.',
+      until: null,
+    },
     { what: 'a salted hash of an address that unsubscribed', why: 'It must never be emailed again.', until: null },
     { what: 'backups, your own bucket, receivers of webhooks, stores', why: 'They are out of reach.', until: null },
   ],
   customer: [
     { what: 'amounts, dates and lines of orders', why: BOOKS, until: null },
+    {
+      what: 'orders of a Gmail address of more than 15 letters in a spelling with more dots than could be tried',
+      why: 'Only hashes of addresses are kept. Send the spelling that the shop has to erase them, too.',
+      until: null,
+    },
     {
       what: 'the order, subscription and customer of the store by id',
       why: 'Refunds and renewals are paid by them.',

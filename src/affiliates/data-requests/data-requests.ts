@@ -20,7 +20,14 @@ import { getIntegration } from '../stores/connections/connections.ts';
 import type { PersonWish } from '../stores/formats/provider.ts';
 import { toBookColumns } from './books.ts';
 import { eraseBuyer, takeBuyerRows } from './buyer-erasure.ts';
-import { assertNothingDue, type Erased, eraseApplicant, eraseCreator, takeCreatorRows } from './creator-erasure.ts';
+import {
+  assertNothingDue,
+  type Erased,
+  eraseApplicant,
+  eraseCreator,
+  listTheirNames,
+  takeCreatorRows,
+} from './creator-erasure.ts';
 import { mailOwners } from './data-requests.mails.ts';
 import {
   type DataRequestCreate,
@@ -31,6 +38,8 @@ import {
 } from './data-requests.shapes.ts';
 import { listRows, type Removed, type TakenRow } from './erase.ts';
 import { type ErasureLine, toLine } from './erasures-file.ts';
+import { holdImports, listImported } from './imported.ts';
+import { toNames } from './names.ts';
 
 /** The law gives the brand so long. */
 export const DUE_MS = 30 * DAY_MS;
@@ -318,21 +327,31 @@ async function takeRows(
   db: Db,
   secrets: Secrets,
   brandId: string,
-  { creatorId, applicant, buyer }: Selector,
+  selector: Selector,
 ): Promise<Map<string, TakenRow[]>> {
-  if (buyer !== null) return await takeBuyerRows(db, brandId, secrets, buyer);
-  if (applicant !== null) return await takeCreatorRows(db, { id: '', brandId, email: applicant });
-  if (creatorId === null) return new Map();
-  const person = await db
-    .selectFrom('creators')
-    .select(['id', 'brandId', 'email'])
-    .where('brandId', '=', brandId)
-    .where('id', '=', creatorId)
-    .executeTakeFirst();
-  if (person === undefined) return new Map();
+  const { creatorId, applicant, buyer } = selector;
+  const nobody = { id: '', brandId, email: null };
+  if (buyer !== null) {
+    const rows = await takeBuyerRows(db, brandId, secrets, buyer);
+    const names = await toNames(db, nobody, buyer.email === null ? [] : [buyer.email]);
+    return new Map([...rows, ...(await listImported(db, brandId, names))]);
+  }
+  const person =
+    creatorId === null
+      ? { ...nobody, email: applicant }
+      : await db
+          .selectFrom('creators')
+          .select(['id', 'brandId', 'email'])
+          .where('brandId', '=', brandId)
+          .where('id', '=', creatorId)
+          .executeTakeFirst();
+  if (person === undefined || (creatorId === null && applicant === null)) return new Map();
   const rows = await takeCreatorRows(db, person);
+  const names = await toNames(db, person, [...(applicant === null ? [] : [applicant]), ...listTheirNames(rows)]);
+  for (const [table, found] of await listImported(db, brandId, names)) rows.set(table, found);
+  if (creatorId === null) return rows;
   const toThem = sql`own.brand_id = ${brandId}
-    and (own.creator_id = ${person.id} or lower(own.to_email) = lower(${person.email}))`;
+    and (own.creator_id = ${creatorId} or lower(own.to_email) = lower(${person.email}))`;
   return rows.set('mails', await listRows(db, 'mails', toThem));
 }
 
@@ -342,6 +361,7 @@ async function erase(
   requestId: string,
   { creatorId, applicant, isForfeit, isAgain, buyer }: Selector,
 ): Promise<Erased & { hashes?: string[] }> {
+  await holdImports(work);
   if (buyer !== null) return await eraseBuyer(work, secrets, buyer, requestId);
   if (applicant !== null) return await eraseApplicant(work, secrets, applicant);
   const nothing = { removed: {}, leftovers: { files: [], mails: [] } };
@@ -354,7 +374,9 @@ async function erase(
     .where('erasedBy', 'is', null)
     .forUpdate()
     .executeTakeFirst();
-  return creator === undefined ? nothing : await eraseCreator(work, creator, { requestId, isForfeit, isAgain });
+  return creator === undefined
+    ? nothing
+    : await eraseCreator(work, secrets, creator, { requestId, isForfeit, isAgain });
 }
 
 async function finishRequest(
@@ -472,5 +494,6 @@ async function listReceivers(db: Db, brandId: string): Promise<string[]> {
     union select bucket from export_schedules where brand_id = ${brandId} and deleted_at is null order by 1`.execute(
     db,
   );
-  return rows.map(({ name }) => name);
+  // A shop whose orders come by a key has no host.
+  return rows.map(({ name }) => name).filter((name) => name !== '');
 }

@@ -132,7 +132,7 @@ export const OF_CUSTOMERS: Readonly<Record<string, PersonalTable>> = {
   store_deliveries: { columns: { headers: '{}', body: '', reason: null, notes: '[]' } },
 };
 
-/** Columns that may mention anybody: what is found of the person in them is taken out. */
+/** Columns of what happened, which may mention anybody: what is found of the person in them is taken out. */
 export const MENTIONS: Readonly<Record<string, readonly string[]>> = {
   outbox: ['data'],
   audit_log: ['old_values', 'new_values'],
@@ -151,6 +151,71 @@ export const MENTIONS: Readonly<Record<string, readonly string[]>> = {
 
 const split = (text: string): readonly string[] => text.split(' ');
 
+/** The brand's own words, in which it may have written of anybody: the person's names are replaced. */
+export const OWN_WORDS: Readonly<Record<string, readonly string[]>> = {
+  alerts: ['name'],
+  api_keys: ['name'],
+  asset_folders: ['name'],
+  campaigns: ['title', 'description'],
+  costs: ['note'],
+  creator_groups: ['name'],
+  creator_lists: ['name', 'note'],
+  import_mappings: ['mapping'],
+  reports: ['name'],
+  saved_searches: ['name'],
+  shipment_shares: ['title', 'campaign_name'],
+  webhook_subscriptions: ['description'],
+};
+
+/** Of each scope, there is one of these names. */
+export const NAMES_OF_THEIR_OWN: readonly string[] = [
+  'asset_folders.name',
+  'creator_groups.name',
+  'saved_searches.name',
+];
+
+/** Columns of `OF_CREATORS` with what the row's own creator is known and found by, and no words of anybody: of others they stay. */
+export const IDENTITIES: Readonly<Record<string, readonly string[]>> = {
+  creators: split('email name ig_handle tt_handle pfp_url'),
+  creator_addresses: split('email'),
+  application_changes: split('creator_name creator_photo_app creator_video_app'),
+  applications: split('creator_email creator_name creator_photo_app creator_video_app'),
+  brief_recipients: split('email'),
+  contracts: split('document content_hash signer_name signer_ip_sealed signer_agent_sealed'),
+  shipments: split('tracking_number tracking_ref'),
+  content_short_links: split('short_key'),
+  content: split('url canonical_key refresh_error'),
+  links: split('creator_name'),
+  payouts: split('wallet_email'),
+  payment_profiles: split('wallet_email legal_name country waiting requested'),
+};
+
+/** What others were sent to sign stays as both sides have it. */
+const WHERE: Readonly<Record<string, string>> = { contracts: "coalesce(own.document, '') = ''" };
+
+/** Tables of which an earlier text is sealed, as a commitment whose salt goes. */
+const SEALED: readonly string[] = ['commissions', 'payouts', 'disputes'];
+
+interface FreeTexts {
+  table: string;
+  columns: readonly string[];
+  /** The rows of it, as SQL. */
+  where: string;
+  isSealed: boolean;
+}
+
+/** Columns of texts about others in which a person may be named: all that are personal or the brand's own words, but identities. */
+export function listFreeTexts(): FreeTexts[] {
+  const personal = Object.entries(OF_CREATORS).map(([table, { columns }]) => {
+    const identities = IDENTITIES[table] ?? [];
+    return { table, columns: Object.keys(columns).filter((column) => !identities.includes(column)) };
+  });
+  const own = Object.entries(OWN_WORDS).map(([table, columns]) => ({ table, columns }));
+  return [...personal, ...own]
+    .filter(({ columns }) => columns.length > 0)
+    .map((one) => ({ ...one, where: WHERE[one.table] ?? 'true', isSealed: SEALED.includes(one.table) }));
+}
+
 /**
  * Every other column of text, JSON or bytes. Not personal are codes and slugs (shops and orders have them), references of payouts,
  * the brand's own people and settings, and what only has ids, amounts, states and hashes of neither.
@@ -162,19 +227,16 @@ export const NOT_PERSONAL: Readonly<Record<string, readonly string[]>> = {
   ),
   agent_policies: split('allowed_tools'),
   alert_firings: split('key'),
-  alerts: split('name metric dimension condition span currency timezone recipients error'),
-  api_keys: split('kind name hash first_characters last_characters replaced_by limits'),
+  alerts: split('metric dimension condition span currency timezone recipients error'),
+  api_keys: split('kind hash first_characters last_characters replaced_by limits'),
   applications: split('status'),
-  asset_folders: split('name'),
   asset_uploads: split('storage_key'),
   assets: split('type mime_type sha256 storage_key thumbnail_key thumbnail_state source'),
   attribution_rules: split('model coupon_policy min_order_currency customer_policy'),
   audit_log: split('operation'),
   brands: split('name logo contact_name contact_email website industry description currency time_zone sample'),
   briefs: split('status content_type platform'),
-  campaigns: split(
-    'title status campaign_type description compensation_type compensation_currency platforms content_types',
-  ),
+  campaigns: split('status campaign_type compensation_type compensation_currency platforms content_types'),
   commission_adjustments: split('cause currency'),
   commission_parts: split('rule name'),
   commissions: split(
@@ -184,9 +246,7 @@ export const NOT_PERSONAL: Readonly<Record<string, readonly string[]>> = {
   content_short_links: split('canonical_key'),
   contract_items: split('type platform'),
   contracts: split('status compensation_type compensation_currency expired_reason'),
-  costs: split('scope sku kind currency note'),
-  creator_groups: split('name'),
-  creator_lists: split('name note'),
+  costs: split('scope sku kind currency'),
   creators: split('erased_by'),
   credit_entries: split('kind'),
   credit_months: split('month sha256'),
@@ -214,9 +274,9 @@ export const NOT_PERSONAL: Readonly<Record<string, readonly string[]>> = {
   fraud_rules: split('rules'),
   idempotency_keys: split('key request_hash'),
   import_lines: split('outcome kind'),
-  import_mappings: split('of source headers header_hash mapping'),
+  import_mappings: split('of source headers header_hash'),
   import_writes: split('noun'),
-  imports: split('of status source sha256 storage_key'),
+  imports: split('of status source sha256 storage_key erased_hashes'),
   installation: split('home'),
   integrations: split(
     'provider name storefront_url storefront_host base_url currency status secrets api_version webhook_state missing_webhooks webhook_problem source_name renewal_tags first_tags time_zone parting_secrets',
@@ -251,15 +311,15 @@ export const NOT_PERSONAL: Readonly<Record<string, readonly string[]>> = {
   reconciliations: split('plan'),
   reconciled_orders: split('currency order_number'),
   relay_parts: split('holder'),
-  reports: split('name operation parameters every at timezone recipients error'),
+  reports: split('operation parameters every at timezone recipients error'),
   roster_entries: split('status'),
   saved_search_known: split('pks'),
-  saved_searches: split('name filters problem alert_every alert_mail'),
+  saved_searches: split('filters problem alert_every alert_mail'),
   seal_conversions: split('old_hash new_hash'),
   row_counts: split('table_name'),
   sealed_rows: split('table_name key found_hash facts salt'),
   seals: split('ledger_hash hash'),
-  shipment_shares: split('title campaign_name logo_url'),
+  shipment_shares: split('logo_url'),
   shipments: split('carrier status'),
   sign_in_links: split('hash'),
   spent_refresh_tokens: split('hash sealed_next'),
@@ -273,6 +333,6 @@ export const NOT_PERSONAL: Readonly<Record<string, readonly string[]>> = {
   terms: split('place terms hash'),
   webhook_attempts: split('outcome'),
   webhook_deliveries: split('event state last_error'),
-  webhook_subscriptions: split('variant url events secret secret_hint previous_secret description disabled_reason'),
+  webhook_subscriptions: split('variant url events secret secret_hint previous_secret disabled_reason'),
   work_claims: split('work turn'),
 };

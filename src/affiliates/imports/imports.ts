@@ -22,6 +22,7 @@ import { cancelJob, createJob, type JobRow } from '../../platform/jobs/jobs.ts';
 import { claimUpload, type StoredFile } from '../../workflow/assets/uploads.ts';
 import { resolveStore } from '../reconciliations/reconciliations.ts';
 import { startComparison } from './compare-orders.ts';
+import { toFileEnd } from './erased.ts';
 import { assertMapping } from './files.ts';
 import {
   type ImportCreate,
@@ -233,12 +234,21 @@ export async function patchImport(
     .where('revision', '=', old.revision)
     .returningAll()
     .executeTakeFirst();
-  if (!row) throw wrongState('import', old.status, 'reading', []);
+  if (!row) {
+    if (old.status === 'failed' && old.error !== null) throw wrongFailed('read again', old.error);
+    throw wrongState('import', old.status, 'reading', []);
+  }
   work.audit({ resourceId: id, old: toAudit(old), new: toAudit(row) });
   return await imports.get(db, brandId, id);
 }
 
-function refuseConfirmation({ status, readingId, reading }: ListedImport, wantedReadingId: string): ApiError {
+/** Says of an import that failed why nothing more can be done with it. */
+const wrongFailed = (done: string, error: string) =>
+  new ApiError('INVALID_STATE_TRANSITION', `The import cannot be ${done}. ${error}`, {
+    facts: { current_status: 'failed', allowed: [] },
+  });
+
+function refuseConfirmation({ status, readingId, reading, error }: ListedImport, wantedReadingId: string): ApiError {
   const isOpen = status === 'reading' || status === 'needs_answers' || status === 'ready';
   if (isOpen && readingId !== wantedReadingId)
     return new ApiError('READING_OUTDATED', 'The file is now read differently; look at the new reading first.', {
@@ -251,6 +261,7 @@ function refuseConfirmation({ status, readingId, reading }: ListedImport, wanted
       facts: { questions: questions.map(({ id, message }) => ({ id, message })) },
     });
   }
+  if (status === 'failed' && error !== null) return wrongFailed('confirmed', error);
   return wrongState('import', status, 'running', status === 'ready' ? ['running'] : []);
 }
 
@@ -305,7 +316,7 @@ export async function removeImport(work: Work, id: string): Promise<ListedImport
   const old = await imports.get(db, brandId, id);
   const stoppedImport = await db
     .updateTable('imports')
-    .set({ status: 'stopped', endedAt: now, updatedAt: now, dueAt: new Date(now.getTime() + KEPT_MS) })
+    .set({ status: 'stopped', endedAt: now, updatedAt: now, dueAt: toFileEnd(now, KEPT_MS) })
     .where('brandId', '=', brandId)
     .where('id', '=', id)
     .where('status', '=', 'running')
@@ -368,7 +379,7 @@ export async function failImport(work: Work, { id: jobId, error }: Pick<JobRow, 
   const { db, now, brandId } = work;
   await db
     .updateTable('imports')
-    .set({ status: 'failed', error, endedAt: now, updatedAt: now, dueAt: new Date(now.getTime() + KEPT_MS) })
+    .set({ status: 'failed', error, endedAt: now, updatedAt: now, dueAt: toFileEnd(now, KEPT_MS) })
     .where('brandId', '=', brandId)
     .where('jobId', '=', jobId)
     .where('status', 'in', ['reading', 'running', 'undoing'])
@@ -380,7 +391,7 @@ export async function stopImport(work: Work, { id: jobId }: Pick<JobRow, 'id'>):
   const { db, now, brandId } = work;
   await db
     .updateTable('imports')
-    .set({ endedAt: now, updatedAt: now, dueAt: new Date(now.getTime() + KEPT_MS) })
+    .set({ endedAt: now, updatedAt: now, dueAt: toFileEnd(now, KEPT_MS) })
     .set({ status: sql`case status when 'running' then 'stopped' when 'reading' then 'expired' else 'failed' end` })
     .set({ error: sql`case status when 'undoing' then 'Its job was cancelled.' end` })
     .where('brandId', '=', brandId)
@@ -407,7 +418,7 @@ export async function listDueImports(db: Db, now: Date, limit: number): Promise<
 }
 
 /** A reading without cells of the file: its counts and sums, and how it was read. */
-const withoutCells = (reading: StoredReading): StoredReading => ({
+export const withoutCells = (reading: StoredReading): StoredReading => ({
   ...reading,
   text: { ...reading.text, differing: [] },
   columns: reading.columns.map((column) => ({ ...column, samples: [] })),

@@ -79,7 +79,8 @@ export function listSpellings(email: string): string[] {
   return [...new Set([...own, ...others])];
 }
 
-const MOST_DOTS = 3;
+/** A second's work: all spellings of up to 15 letters, and at least three dots in the longest. */
+const MOST_SPELLINGS = 32_768;
 const LONGEST_GMAIL = 30;
 
 /** The local part with up to so many dots from a place on. */
@@ -91,11 +92,24 @@ function listDotted(local: string, from: number, dots: number): string[] {
   return [local, ...others];
 }
 
-/** Spellings of a Gmail address with up to three dots, where only hashes are kept; none of another address. */
+/** The number of dots up to which there are no more spellings than can be tried. */
+function countDots(places: number): number {
+  let [dots, ways, sum] = [0, 1, 1];
+  while (dots < places) {
+    ways = (ways * (places - dots)) / (dots + 1);
+    sum += ways;
+    if (sum * GMAIL.length > MOST_SPELLINGS) break;
+    dots += 1;
+  }
+  return dots;
+}
+
+/** Spellings of a Gmail address with as many dots as can be tried, where only hashes are kept; none of another address. */
 export function listGmailSpellings(email: string): string[] {
   const [local = '', domain] = toMailbox(email).split('@');
-  if (domain !== 'gmail.com' || local.length > LONGEST_GMAIL) return [];
-  return listDotted(local, 1, MOST_DOTS).flatMap((one) => GMAIL.map((host) => `${one}@${host}`));
+  if (domain !== 'gmail.com' || local === '' || local.length > LONGEST_GMAIL) return [];
+  const spellings = listDotted(local, 1, countDots(local.length - 1));
+  return spellings.flatMap((one) => GMAIL.map((host) => `${one}@${host}`));
 }
 
 /** The domains of which an address may be in the same mailbox. */

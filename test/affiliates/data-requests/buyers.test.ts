@@ -197,6 +197,7 @@ describe('an erasure of a buyer', () => {
     for (const [bought, asked] of [
       ['j.ane.d.oe@gmail.com', 'janedoe@gmail.com'],
       ['mary.major@googlemail.com', 'm.arymajor@gmail.com'],
+      ['b6.x.y.z.w@gmail.com', 'b6xyzw@gmail.com'],
       ['Jo Doe <jo.doe@mail.example>', 'jo.doe@mail.example'],
       ['\u202ajo.roe@mail.example\u202c', 'jo.roe@mail.example'],
     ] as const) {

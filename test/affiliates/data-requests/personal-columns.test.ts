@@ -1,10 +1,12 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import {
+  IDENTITIES,
   MENTIONS,
   NOT_PERSONAL,
   OF_CREATORS,
   OF_CUSTOMERS,
+  OWN_WORDS,
 } from '../../../src/affiliates/data-requests/personal-columns.ts';
 import { startApp, type TestApp } from '../../harness/app.ts';
 
@@ -19,7 +21,7 @@ const PERSONAL = [OF_CREATORS, OF_CUSTOMERS].flatMap((tables) =>
 );
 const named = (tables: Readonly<Record<string, readonly string[]>>) =>
   Object.entries(tables).flatMap(([table, columns]) => columns.map((name) => `${table}.${name}`));
-const LISTED = [...PERSONAL, ...named(MENTIONS), ...named(NOT_PERSONAL)];
+const LISTED = [...PERSONAL, ...named(MENTIONS), ...named(OWN_WORDS), ...named(NOT_PERSONAL)];
 
 describe('the list of personal columns', () => {
   it('says of every column of text, JSON or bytes once whether it is personal', async () => {
@@ -34,6 +36,10 @@ describe('the list of personal columns', () => {
     expect(columns.filter((name) => !listed.includes(name))).toEqual([]);
     expect(listed.filter((name) => !columns.includes(name))).toEqual([]);
     expect(listed.filter((name, i) => listed.indexOf(name) !== i)).toEqual([]);
+  });
+
+  it('has the columns by which others are known, and none else stays of others', () => {
+    expect(named(IDENTITIES).filter((name) => !PERSONAL.includes(name))).toEqual([]);
   });
 
   it('is what the seals have as commitments', async () => {

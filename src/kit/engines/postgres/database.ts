@@ -871,6 +871,8 @@ export interface ImportsTable {
   undoneAt: Date | null;
   dueAt: Date | null;
   integrationId: string | null;
+  erasedHashes: Generated<string[]>;
+  namesErased: Generated<boolean>;
 }
 
 export interface InstallationTable {
