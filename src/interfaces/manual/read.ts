@@ -13,7 +13,7 @@ export interface Section {
   level: number;
   /** All of it, to be searched. */
   text: string;
-  /** Its paragraphs, without tables and code. */
+  /** Its paragraphs, without tables and blocks of code. Code within them is between backticks. */
   prose: string[];
   /** Its tables: each cell behind the first one of its row. */
   cells: string[];
@@ -63,6 +63,15 @@ function resolveLink(from: string, href: string): string | undefined {
 
 const flatten = (text: string): string => toPlain(text).replace(/\s+/g, ' ').trim();
 
+/** Text as `flatten` makes it, whose code stays between backticks. */
+const flattenAroundCode = (text: string): string =>
+  text
+    .split('`')
+    .map((piece, i) => (i % 2 === 1 ? piece : toPlain(piece)))
+    .join('`')
+    .replace(/\s+/g, ' ')
+    .trim();
+
 function listCells(tokens: readonly Token[]): string[] {
   return tokens
     .filter((token): token is Tokens.Table => token.type === 'table')
@@ -79,7 +88,7 @@ function listProse(tokens: readonly Token[]): string[] {
     if (token.type === 'list') return token.items.flatMap((item: Tokens.ListItem) => listProse(item.tokens));
     if (token.type === 'blockquote') return listProse(token.tokens ?? []);
     const isProse = token.type === 'paragraph' || token.type === 'text';
-    const line = isProse ? flatten(token.raw) : '';
+    const line = isProse ? flattenAroundCode(token.raw) : '';
     return line === '' ? [] : [line];
   });
 }

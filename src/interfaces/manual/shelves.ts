@@ -139,3 +139,11 @@ export const listPages = ({ parts }: Subshelf): readonly Entry[] => parts.flatMa
 export const ENTRIES: readonly Entry[] = SHELVES.flatMap(({ entries }) =>
   entries.flatMap((entry) => ('parts' in entry ? listPages(entry) : [entry])),
 );
+
+/** The shelf of a page, also if it is behind one entry. */
+export const findShelf = (name: string): Shelf | undefined =>
+  SHELVES.find(({ entries }) =>
+    entries.some(
+      (entry) => entry.name === name || ('parts' in entry && listPages(entry).some((one) => one.name === name)),
+    ),
+  );
