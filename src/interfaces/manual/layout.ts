@@ -10,6 +10,7 @@ import {
   type Entry,
   findShelf,
   listPages,
+  ROUTES,
   SHELVES,
   SUBSHELVES,
   type Subshelf,
@@ -45,6 +46,9 @@ const titles = (() => {
 
 const getTitle = (name: string): string => titles().get(name) ?? name;
 
+/** The part of a title before a colon, which is enough in a list. */
+const beginTitle = (name: string): string => getTitle(name).replace(/:.*/, '');
+
 const findSubshelf = (name: string): Subshelf | undefined =>
   SUBSHELVES.find((subshelf) => listPages(subshelf).some((entry) => entry.name === name));
 
@@ -73,8 +77,7 @@ ${entries.map(
   const open = findSubshelf(current);
   const renderEntry = (entry: Entry | Subshelf): Html => {
     const isOpen = 'parts' in entry && (entry === open || entry.name === current);
-    // The part of a title before a colon is enough here.
-    return html`<li>${renderLink(entry.name, getTitle(entry.name).replace(/:.*/, ''))}${isOpen ? renderParts(entry) : NOTHING}</li>
+    return html`<li>${renderLink(entry.name, beginTitle(entry.name))}${isOpen ? renderParts(entry) : NOTHING}</li>
 `;
   };
   return html`${SHELVES.map(
@@ -174,14 +177,25 @@ export function renderStart(): string {
 <h2>${title}</h2>
 <p class="quiet">${about}</p>
 </div>
-${renderList(entries.map((entry) => ({ ...entry, title: getTitle(entry.name) })))}
+${renderList(entries.map((entry) => ({ ...entry, title: beginTitle(entry.name) })))}
 </section>
+`,
+  );
+  const routes = ROUTES.map(
+    ({ reader, steps }) => html`<li><strong>${reader}</strong>
+<ol>
+${steps.map(
+  ({ href, label }) => html`<li><a href="${href}">${label}</a></li>
+`,
+)}</ol></li>
 `,
   );
   return render(
     { title: '', isStart: true },
     html`<h1>Manual</h1>
 <p class="lead">What a brand can do with creators here, how its figures and its money come about, and how to run it.</p>
+<ul class="routes">
+${routes}</ul>
 ${shelves}<p>For the API, there is <a href="/docs/">a reference of every operation, to try with a key</a>, and
 <a href="/openapi.json">an OpenAPI document</a>.</p>`,
   );
