@@ -182,8 +182,8 @@ ${renderList(entries.map((entry) => ({ ...entry, title: beginTitle(entry.name) }
 `,
   );
   const routes = ROUTES.map(
-    ({ reader, steps }) => html`<li><strong>${reader}</strong>
-<ol>
+    ({ reader, steps }) => html`<li class="route"><strong>${reader}</strong>
+<ol class="route-steps">
 ${steps.map(
   ({ href, label }) => html`<li><a href="${href}">${label}</a></li>
 `,

@@ -39,6 +39,7 @@ const MIN_SHARE = 0.3;
 const COMMON = new Set(['a', 'an', 'and', 'the', 'to', 'of', 'in', 'is', 'it', 'do', 'i', 'how', 'for']);
 /** JSON or a path of the API: a paragraph without them reads better. */
 const API = /[{}]|\/v1\b/;
+const CODE = /`[^`]*`/g;
 const SENTENCE_END = /(?<=[.!?])\s+(?=\p{Lu})/u;
 
 /** A page for brands comes before one for those who build on it or run it, and before what was decided, built or measured. */
@@ -82,12 +83,14 @@ const isDefinition = (cell: string, pattern: RegExp): boolean =>
  */
 function findPlace({ prose, cells }: Pick<Section, 'prose' | 'cells'>, pattern: RegExp): Place | undefined {
   const rate = (sentence: string, isFirst: boolean): number => {
-    const found = [...sentence.replaceAll('`', '').matchAll(pattern)];
+    // A name of the API says little about the word, and is not marked.
+    const inProse = [...sentence.replace(CODE, (code) => '-'.repeat(code.length)).matchAll(pattern)];
+    const found = inProse.length > 0 ? inProse : [...sentence.replaceAll('`', '').matchAll(pattern)];
     const [first] = found;
     if (!first) return 0;
     // A word and its plural are one.
     const kinds = new Set(found.map(([word]) => word.toLowerCase().slice(0, 5))).size;
-    const isPlain = !API.test(sentence);
+    const isPlain = inProse.length > 0 && !API.test(sentence);
     const early = 0.4 + 1 / (1 + first.index / 20);
     return kinds * early * (sentence.length <= SHORT ? 1.3 : 1) * (isFirst ? 1.3 : 1) * (isPlain ? 1 : 0.4);
   };
@@ -168,12 +171,16 @@ export async function openSearch(): Promise<(query: string) => Hit[]> {
     fuzzy: 0.15,
   };
   return (query) => {
+    // A name such as `hold_days` is looked for as it was typed, too.
+    const names = query.split(/\s+/).filter((word) => word.includes('_'));
     const all = index.search(query, { ...options, combineWith: 'AND' });
     const results = (all.length > 0 ? all : index.search(query, options)).flatMap(
       ({ id, name, terms, queryTerms, score }) => {
         const section = byKey.get(`${id}`);
         if (!section) return [];
-        const pattern = matchWords(terms);
+        const pattern = matchWords([...terms, ...names]);
+        const paragraphs = [...section.prose, ...section.cells];
+        const isNamed = names.some((name) => paragraphs.some((text) => text.includes(name)));
         const place = findPlace(section, pattern);
         // A section that is named for all the words comes first.
         const inTitle =
@@ -184,7 +191,7 @@ export async function openSearch(): Promise<(query: string) => Hit[]> {
             name: `${name}`,
             pattern,
             place,
-            score: score ** DAMPING * (1 + inTitle ** 2 + (place?.score ?? 0) / queryTerms.length),
+            score: score ** DAMPING * (1 + inTitle ** 2 + (isNamed ? 2 : 0) + (place?.score ?? 0) / queryTerms.length),
           },
         ];
       },
