@@ -129,14 +129,15 @@ export function readSections(entry: Entry): Section[] {
 const SETUP = /^\. \.rollcall\/demo\.env\n(?:AUTH=.*\n)?/;
 
 /**
- * Renders a block of code. Its lines break, but no flag does; a drawing, which has no language, cannot be broken. The lines
- * that load the keys are quiet, so that the first command is what the reader sees first.
+ * Renders a block of code. Its lines break, but no flag does. A drawing, which has no language, cannot be broken, and JSON is
+ * scrolled as well, because broken lines would hide its nesting. The lines that load the keys are quiet, so that the first
+ * command is what the reader sees first.
  */
 function renderCode({ text, lang }: Tokens.Code): string {
   const setup = SETUP.exec(text)?.[0] ?? '';
   const commands = html`${text.slice(setup.length)}`.html.replace(/(?<=\s)--[\w-]+/g, '<span class="whole">$&</span>');
   const code = setup === '' ? commands : html`<span class="setup">${setup}</span>`.html + commands;
-  const kind = lang ? 'code' : 'code drawing';
+  const kind = lang === 'json' ? 'code data' : lang ? 'code' : 'code drawing';
   // Nobody copies a drawing.
   const button = lang ? '<button type="button" class="copy" hidden>Copy</button>' : '';
   return `<div class="${kind}">${button}<pre tabindex="0"><code>${code}</code></pre></div>\n`;
