@@ -58,6 +58,7 @@ describe('a deliverable', () => {
     expect((await work.read()).status).toBe('pending');
     const page = await desk.open(work.link);
     expect(page.text).toContain('Show the box.');
+    expect(page.text).toContain('<span class="badge turn">');
     expect((await work.read()).status).toBe('in_progress');
     const [started] = await desk.read(`/v1/audit-log?resource_id=${work.id}&operation=page_work`);
     expect([started.creator_email, started.old.status, started.new.status]).toEqual([
@@ -68,6 +69,8 @@ describe('a deliverable', () => {
     expect(await work.read()).toMatchObject({
       ...{ status: 'submitted', content_url: URL, caption: 'First cut', version: 1, is_late: false },
     });
+    const handedIn = (await desk.open(work.link)).text;
+    expect(handedIn).toMatch(/>Handed in <time [^>]+>[^<]+<\/time>[^<]*\. .+ reviews it and writes to you\.</);
     const revised = await work.patch({ status: 'revision_requested', feedback: 'Louder, please.' });
     expect(revised.body.data).toEqual({
       ...{ id: work.id, status: 'revision_requested', feedback: 'Louder, please.', due_date: '2030-01-31' },

@@ -4,7 +4,17 @@ import { type Html, html } from '../../kit/html/html.ts';
 import { COLOURS } from '../../kit/html/page.ts';
 import { listTitles, readSections, renderBody } from './read.ts';
 import type { Hit } from './search.ts';
-import { describeEntry, ENTRIES, type Entry, listPages, SHELVES, SUBSHELVES, type Subshelf } from './shelves.ts';
+import {
+  describeEntry,
+  ENTRIES,
+  type Entry,
+  findShelf,
+  listPages,
+  ROUTES,
+  SHELVES,
+  SUBSHELVES,
+  type Subshelf,
+} from './shelves.ts';
 
 const readOwn = (name: string): string => readFileSync(new URL(`./${name}`, import.meta.url), 'utf8');
 const STYLE = `${COLOURS}${readOwn('manual.css')}`;
@@ -36,8 +46,13 @@ const titles = (() => {
 
 const getTitle = (name: string): string => titles().get(name) ?? name;
 
+/** The part of a title before a colon, which is enough in a list. */
+const beginTitle = (name: string): string => getTitle(name).replace(/:.*/, '');
+
 const findSubshelf = (name: string): Subshelf | undefined =>
   SUBSHELVES.find((subshelf) => listPages(subshelf).some((entry) => entry.name === name));
+
+const formatCount = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 const capitalize = (text: string): string => text.replace(/^./, (letter) => letter.toUpperCase());
 
@@ -62,8 +77,7 @@ ${entries.map(
   const open = findSubshelf(current);
   const renderEntry = (entry: Entry | Subshelf): Html => {
     const isOpen = 'parts' in entry && (entry === open || entry.name === current);
-    // The part of a title before a colon is enough here.
-    return html`<li>${renderLink(entry.name, getTitle(entry.name).replace(/:.*/, ''))}${isOpen ? renderParts(entry) : NOTHING}</li>
+    return html`<li>${renderLink(entry.name, beginTitle(entry.name))}${isOpen ? renderParts(entry) : NOTHING}</li>
 `;
   };
   return html`${SHELVES.map(
@@ -163,14 +177,25 @@ export function renderStart(): string {
 <h2>${title}</h2>
 <p class="quiet">${about}</p>
 </div>
-${renderList(entries.map((entry) => ({ ...entry, title: getTitle(entry.name) })))}
+${renderList(entries.map((entry) => ({ ...entry, title: beginTitle(entry.name) })))}
 </section>
+`,
+  );
+  const routes = ROUTES.map(
+    ({ reader, steps }) => html`<li class="route"><strong>${reader}</strong>
+<ol class="route-steps">
+${steps.map(
+  ({ href, label }) => html`<li><a href="${href}">${label}</a></li>
+`,
+)}</ol></li>
 `,
   );
   return render(
     { title: '', isStart: true },
     html`<h1>Manual</h1>
 <p class="lead">What a brand can do with creators here, how its figures and its money come about, and how to run it.</p>
+<ul class="routes">
+${routes}</ul>
 ${shelves}<p>For the API, there is <a href="/docs/">a reference of every operation, to try with a key</a>, and
 <a href="/openapi.json">an OpenAPI document</a>.</p>`,
   );
@@ -195,7 +220,7 @@ ${lists}</article>`,
 /** The shelf of a page, above its title. */
 function renderPlace(name: string): Html {
   const subshelf = findSubshelf(name);
-  const shelf = SHELVES.find(({ entries }) => entries.some((one) => one.name === (subshelf?.name ?? name)));
+  const shelf = findShelf(name);
   const above = subshelf ? html` › <a href="/manual/${subshelf.name}">${subshelf.title}</a>` : NOTHING;
   return html`<p class="place">${shelf?.title ?? ''}${above}</p>
 `;
@@ -240,7 +265,7 @@ ${after ? html`<a rel="next" href="/manual/${after.name}">${getTitle(after.name)
 function renderFound(page: string, hits: readonly Hit[]): Html {
   const [pagePath = ''] = hits[0]?.href.split('#') ?? [];
   return html`<div class="found">
-<h2><a href="${pagePath}">${page}</a></h2>
+<h2><a href="${pagePath}">${page}</a> <span class="shelf">${hits[0]?.shelf ?? ''}</span></h2>
 <ol class="hits">${hits.map(
     ({ href, title, excerpt }) => html`<li>
 <a href="${href}">${title === page ? 'Introduction' : title}</a>
@@ -253,12 +278,14 @@ function renderFound(page: string, hits: readonly Hit[]): Html {
 }
 
 export function renderHits(query: string, hits: readonly Hit[]): string {
-  const found = [...Map.groupBy(hits, ({ page }) => page)].map(([page, ofPage]) => renderFound(page, ofPage));
+  const byPage = Map.groupBy(hits, ({ page }) => page);
+  const found = [...byPage].map(([page, ofPage]) => renderFound(page, ofPage));
+  const count = `${formatCount(hits.length, 'result')} on ${formatCount(byPage.size, 'page')}`;
   const none = query === '' ? 'Type one or several words above.' : 'No page has these words. Try fewer or other ones.';
   return render(
     { title: 'Search', query },
     html`<h1>${query === '' ? 'Search' : `Search for “${query}”`}</h1>
-${hits.length === 0 ? html`<p>${none}</p>` : found}`,
+${hits.length === 0 ? html`<p>${none}</p>` : html`<p class="quiet">${count}</p>${found}`}`,
   );
 }
 

@@ -13,7 +13,7 @@ export interface Section {
   level: number;
   /** All of it, to be searched. */
   text: string;
-  /** Its paragraphs, without tables and code. */
+  /** Its paragraphs, without tables and blocks of code. Code within them is between backticks. */
   prose: string[];
   /** Its tables: each cell behind the first one of its row. */
   cells: string[];
@@ -63,6 +63,15 @@ function resolveLink(from: string, href: string): string | undefined {
 
 const flatten = (text: string): string => toPlain(text).replace(/\s+/g, ' ').trim();
 
+/** Text as `flatten` makes it, whose code stays between backticks. */
+const flattenAroundCode = (text: string): string =>
+  text
+    .split('`')
+    .map((piece, i) => (i % 2 === 1 ? piece : toPlain(piece)))
+    .join('`')
+    .replace(/\s+/g, ' ')
+    .trim();
+
 function listCells(tokens: readonly Token[]): string[] {
   return tokens
     .filter((token): token is Tokens.Table => token.type === 'table')
@@ -79,7 +88,7 @@ function listProse(tokens: readonly Token[]): string[] {
     if (token.type === 'list') return token.items.flatMap((item: Tokens.ListItem) => listProse(item.tokens));
     if (token.type === 'blockquote') return listProse(token.tokens ?? []);
     const isProse = token.type === 'paragraph' || token.type === 'text';
-    const line = isProse ? flatten(token.raw) : '';
+    const line = isProse ? flattenAroundCode(token.raw) : '';
     return line === '' ? [] : [line];
   });
 }
@@ -120,14 +129,15 @@ export function readSections(entry: Entry): Section[] {
 const SETUP = /^\. \.rollcall\/demo\.env\n(?:AUTH=.*\n)?/;
 
 /**
- * Renders a block of code. Its lines break, but no flag does; a drawing, which has no language, cannot be broken. The lines
- * that load the keys are quiet, so that the first command is what the reader sees first.
+ * Renders a block of code. Its lines break, but no flag does. A drawing, which has no language, cannot be broken, and JSON is
+ * scrolled as well, because broken lines would hide its nesting. The lines that load the keys are quiet, so that the first
+ * command is what the reader sees first.
  */
 function renderCode({ text, lang }: Tokens.Code): string {
   const setup = SETUP.exec(text)?.[0] ?? '';
   const commands = html`${text.slice(setup.length)}`.html.replace(/(?<=\s)--[\w-]+/g, '<span class="whole">$&</span>');
   const code = setup === '' ? commands : html`<span class="setup">${setup}</span>`.html + commands;
-  const kind = lang ? 'code' : 'code drawing';
+  const kind = lang === 'json' ? 'code data' : lang ? 'code' : 'code drawing';
   // Nobody copies a drawing.
   const button = lang ? '<button type="button" class="copy" hidden>Copy</button>' : '';
   return `<div class="${kind}">${button}<pre tabindex="0"><code>${code}</code></pre></div>\n`;

@@ -34,13 +34,13 @@ const decisions = (topic: string, about: string): Entry => ({
 const HOW_IT_IS_BUILT: Subshelf = {
   name: 'how-it-is-built',
   title: 'How it is built',
-  about: 'for those who change the code: tests and layout, what was measured, and why things are as they are',
+  about: 'Change the code: tests and layout, what was measured, and why things are as they are',
   parts: [
     {
       title: 'Work on it',
       entries: [
-        doc('developing', 'tests, layout, adding a resource, an email, a page or an event'),
-        doc('measured', 'benchmarks and their results'),
+        doc('developing', 'Run the tests, and add a resource, an email, a page or an event'),
+        doc('measured', 'See how fast it is, on which machine, and how that was measured'),
       ],
     },
     {
@@ -60,6 +60,34 @@ const HOW_IT_IS_BUILT: Subshelf = {
   ],
 };
 
+/** The ways into the manual, by who reads it. */
+export const ROUTES: readonly { reader: string; steps: readonly { href: string; label: string }[] }[] = [
+  {
+    reader: 'I run a creator programme',
+    steps: [
+      { href: '/manual/first-campaign', label: 'Your first campaign' },
+      { href: '/manual/selling-on-shopify', label: 'Selling on Shopify' },
+      { href: '/manual/moving', label: 'Moving from another tool' },
+    ],
+  },
+  {
+    reader: 'I write code',
+    steps: [
+      { href: '/manual/start', label: 'Start here' },
+      { href: '/docs/', label: 'API reference' },
+      { href: '/manual/clients', label: 'Clients' },
+    ],
+  },
+  {
+    reader: 'I run the server',
+    steps: [
+      { href: '/manual/operating', label: 'Operating' },
+      { href: '/manual/administration', label: 'Administration' },
+      { href: '/manual/backup', label: 'Backup' },
+    ],
+  },
+];
+
 /** Every page, in the order in which the manual shows them. */
 export const SHELVES: readonly Shelf[] = [
   {
@@ -70,55 +98,55 @@ export const SHELVES: readonly Shelf[] = [
         name: 'start',
         file: 'README.md',
         title: 'Start here',
-        about: 'one command, a first search, from a click to a commission',
+        about: 'Start the server with one command, search, and follow an order from a click to a commission',
       },
-      doc('first-campaign', 'from a page where creators apply to the first payout'),
-      doc('selling-on-shopify', 'a shop, its codes and its links, in half an hour'),
-      doc('moving', 'creators, codes, orders and commissions of another tool'),
-      doc('agencies', 'several brands, each with its own people, keys and money'),
+      doc('first-campaign', 'Set up a campaign, let creators apply, and pay them for the first time'),
+      doc('selling-on-shopify', 'Connect a shop, hand out codes, and check with one order that they count'),
+      doc('moving', 'Bring creators, codes, orders and past commissions from another tool'),
+      doc('agencies', 'Run several brands, each with its own people, keys and money'),
     ],
   },
   {
     title: 'Concepts',
     about: 'The words, and the rules behind figures and money.',
     entries: [
-      doc('glossary', 'the words of the app and the API'),
-      doc('attribution', 'codes, links, clicks, orders, subscriptions, imports, the ledger'),
-      doc('terms', 'rates by rule, renewals, caps and budgets: ten orders to the cent'),
-      doc('money', 'payouts, statements, disputes, closing a month'),
-      doc('analytics', 'what each figure counts, breakdowns, comparisons, returns, customers'),
+      doc('glossary', 'Look up a word of the app or the API'),
+      doc('attribution', 'Tell why an order paid a creator or did not, and record orders, clicks and renewals'),
+      doc('terms', 'Write a deal with rates by rule, renewals, caps and budgets, and check it to the cent'),
+      doc('money', 'Approve, pay, correct and close a month, and prove every entry'),
+      doc('analytics', 'Read each figure, break it down, and compare periods, returns and customers'),
     ],
   },
   {
     title: 'Guides',
     about: 'One page for each thing that you want to do.',
     entries: [
-      doc('web-app', 'sign-in, people, roles, pages'),
-      doc('searching', 'places, totals, deep pages, credits'),
-      doc('campaigns', "the brand's own records, idempotency, CSV, audit log"),
-      doc('workflow', "briefs, contracts, deliverables and creators' pages"),
-      doc('assets-and-messages', 'files, folders, rights; conversations and the contact guard'),
-      doc('shipments-and-content', 'parcels, carriers, share pages; posts and their metrics'),
-      doc('stores', "Shopify, WooCommerce, and the generic store's protocol"),
-      doc('people', 'erasing a creator or a buyer, or telling them what is kept'),
-      doc('jobs', 'files for a data warehouse, large months, comparisons with a store, reports and alerts'),
-      doc('webhooks', 'subscriptions, signatures, retries, the event feed, `listen`'),
-      doc('agents', 'tools, policy, plans that a person applies'),
-      doc('clients', 'TypeScript and Python'),
+      doc('web-app', 'Sign in, invite people, choose their roles, and find your way around'),
+      doc('searching', 'Find creators by place, audience and topic, and know what a search costs'),
+      doc('campaigns', 'Keep campaigns, applications and your roster, by form, API or CSV'),
+      doc('workflow', 'Send briefs, have contracts signed, and collect and review work'),
+      doc('assets-and-messages', 'Store files with their rights, and write with creators'),
+      doc('shipments-and-content', 'Send parcels, track posts, and see what they reached'),
+      doc('stores', 'Connect Shopify, WooCommerce or a shop of your own, and keep its clicks'),
+      doc('people', 'Erase a creator or a buyer, or tell them what is kept about them'),
+      doc('jobs', 'Export to a warehouse, pay large months, compare with a store, and get reports by email'),
+      doc('webhooks', 'Receive events, check their signatures, and try them without a public address'),
+      doc('agents', 'Let an agent work within limits, and apply what it plans'),
+      doc('clients', 'Call the API from TypeScript or Python'),
     ],
   },
   {
     title: 'Reference and operating',
     about: 'For those who run the server, or move to it from the older interface.',
     entries: [
-      doc('operating', 'production, variables, size, TLS, the first sign-in'),
-      doc('engines', 'what works while one is down, several nodes of each'),
-      doc('administration', 'brands, plans and keys, commands, background work, email, metrics'),
-      doc('backup', 'backup and restore, upgrades, a new secret'),
-      doc('scaling', 'what was measured with several workers and nodes, what was not, and what limits growth'),
-      doc('indexing', 'imports, upserts, rollback'),
-      doc('legacy', 'how `/api/v1` differs'),
-      { name: 'changelog', file: 'CHANGELOG.md', about: 'what changed in each release' },
+      doc('operating', 'Put it into production, and look up a variable'),
+      doc('engines', 'Know what works while an engine is down, and run each on several machines'),
+      doc('administration', 'Manage brands, plans, keys and email from the command line, and watch metrics'),
+      doc('backup', 'Back up, restore, upgrade, and change the secret'),
+      doc('scaling', 'Choose machines for your load, from what was measured and what was not'),
+      doc('indexing', 'Import the directory, update it, and roll an import back'),
+      doc('legacy', 'Move a client from `/api/v1`, or keep it'),
+      { name: 'changelog', file: 'CHANGELOG.md', about: 'See what changed in each release' },
       HOW_IT_IS_BUILT,
     ],
   },
@@ -139,3 +167,11 @@ export const listPages = ({ parts }: Subshelf): readonly Entry[] => parts.flatMa
 export const ENTRIES: readonly Entry[] = SHELVES.flatMap(({ entries }) =>
   entries.flatMap((entry) => ('parts' in entry ? listPages(entry) : [entry])),
 );
+
+/** The shelf of a page, also if it is behind one entry. */
+export const findShelf = (name: string): Shelf | undefined =>
+  SHELVES.find(({ entries }) =>
+    entries.some(
+      (entry) => entry.name === name || ('parts' in entry && listPages(entry).some((one) => one.name === name)),
+    ),
+  );

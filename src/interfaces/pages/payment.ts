@@ -1,5 +1,6 @@
 import { errorSummary, field, postForm, submitButton } from '../../kit/html/controls.ts';
 import { type Html, html } from '../../kit/html/html.ts';
+import { ownPageLink } from '../../kit/html/page.ts';
 import { localTimeTag } from '../../kit/html/times.ts';
 import { queueMail } from '../../kit/mail/queue.ts';
 import { Email, showAddress } from '../../kit/values/email.ts';
@@ -29,10 +30,10 @@ ${link.holderId === undefined ? html`` : postForm(action, button('confirm', 'It 
   };
 }
 
-/** Says by which means the brand pays, as far as the profile knows. */
+/** Says by which means the brand pays, as far as the profile or the last payout shows it. */
 function renderMeans({ row, brand }: PaymentVisit): Html {
   const address = html`<strong>${findPaidAt(row)}</strong>`;
-  switch (row.profile.method) {
+  switch (row.profile.method ?? row.lastMethod) {
     case 'wallet':
       return html`${brand.name} pays you by PayPal or Wise, at ${address}.`;
     case 'bank_transfer':
@@ -44,8 +45,14 @@ function renderMeans({ row, brand }: PaymentVisit): Html {
   }
 }
 
+/** Says when another address would hold: the first one of a creator who was never paid holds at once. */
+const renderTiming = ({ row, brand }: PaymentVisit): string =>
+  row.lastMethod === null && row.profile.walletEmail === null
+    ? 'The new address holds as soon as you confirm it.'
+    : `The new address holds 72 hours after you confirm it, or as soon as the old address confirms it too. Meanwhile nothing is paid. A payout that ${brand.name} has already recorded goes to the old address.`;
+
 function showForm(visit: PaymentVisit, value = '', problem?: string) {
-  const { row, action } = visit;
+  const { row, action, brand } = visit;
   const address = {
     name: 'email',
     label: 'New PayPal or Wise email',
@@ -60,7 +67,9 @@ function showForm(visit: PaymentVisit, value = '', problem?: string) {
     content: html`${errorSummary([address])}
 <h1>Where you are paid</h1>
 <p>${renderMeans(visit)}</p>
-${postForm(action, html`${field(address)}${submitButton('Send confirmation email')}`)}`,
+${postForm(action, html`${field(address)}${submitButton('Send confirmation email')}`)}
+<p class="hint">${renderTiming(visit)}</p>
+<p class="hint">No access to that mailbox? Write to ${brand.name} on ${ownPageLink(brand, html`your page`)}.</p>`,
   };
 }
 

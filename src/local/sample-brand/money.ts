@@ -99,9 +99,9 @@ export function addMoney(schedule: Schedule, people: readonly Person[], ids: Map
   const { ago } = schedule;
   const add = (at: Date, run: Parameters<Schedule['add']>[1]) => schedule.add(at, run, 'money');
   for (let week = 2; week <= 11; week += week < 10 ? 2 : 1) add(ago(84 - week * 7 + 0.4), (past) => review(past, week));
-  const month = (days: number) => ago(days).toISOString().slice(0, 7);
   for (const days of [56, 35]) {
-    const reference = `LUMEN-${month(days)}`;
+    // Two batches may fall into one month.
+    const reference = `LUMEN-${ago(days).toISOString().slice(0, 10)}`;
     const body = { method: 'wallet' as const, minimum: 50, cutoff: ago(days + 2).toISOString(), reference };
     add(ago(days), ({ call }) => call('pay_payout_batch', { body }));
   }

@@ -13,7 +13,7 @@ const pageRequested = template({
     subject: `Your page with ${brandName}`,
     paragraphs: [
       'This link was requested with your address. It shows your links, orders, earnings and payouts, and works for a year.',
-      'The link is for you alone: anyone who has it sees the same. If you did not request it, ignore this email.',
+      'The link is for you alone: anyone who has it can see everything on that page. If you did not request it, ignore this email.',
     ],
     action: {
       label: 'Open your page',

@@ -279,7 +279,16 @@ export async function findPaymentPage(db: Db, creatorId: string, now: Date) {
     .executeTakeFirst();
   if (creator === undefined) return undefined;
   const profile = await findProfile(db, creator.brandId, creatorId, now);
-  return { ...creator, creatorId, profile, linkVersion: profile.version };
+  const lastPayout = await db
+    .selectFrom('payouts')
+    .select('method')
+    .where('brandId', '=', creator.brandId)
+    .where('creatorId', '=', creatorId)
+    .where('paidAt', 'is not', null)
+    .orderBy('paidAt', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return { ...creator, creatorId, profile, linkVersion: profile.version, lastMethod: lastPayout?.method ?? null };
 }
 
 /** Ends a change that waits: it holds at once, or it never does. Returns false if none of this version waits. */

@@ -64,6 +64,11 @@ describe('The manual', () => {
     const text = [start, ...lists].join('');
     expect(ENTRIES.filter(({ name }) => !text.includes(`<dt><a href="/manual/${name}">`))).toEqual([]);
     expect(start).not.toContain('Decisions: ');
+    expect([...start.matchAll(/<li class="route"><strong>([^<]+)/g)].map(([, reader]) => reader)).toEqual([
+      'I run a creator programme',
+      'I write code',
+      'I run the server',
+    ]);
   });
 
   it('names the column in each cell of a table that a phone shows as blocks, and breaks no short command', async () => {
@@ -136,6 +141,18 @@ describe('The manual', () => {
     expect(await read('/manual/search?q=xyzzyplugh')).toContain('No page has these words');
     expect(await read('/manual/search?q=%3Cscript%3E')).not.toContain('value="<script>');
     expect((await fetch(`${app.url}/manual/search?q=a&q=b`)).status).toBe(200);
+  });
+
+  it('counts what it found, names the shelf of each page, and quotes the plain sentence about a word with its context', async () => {
+    const text = await read('/manual/search?q=refund');
+    expect(text).toMatch(/<p class="quiet">\d+ results on \d+ pages<\/p>/);
+    expect(text).toContain('>Selling on Shopify</a> <span class="shelf">First steps</span>');
+    expect(text).toContain(
+      '<p>A <mark>refund</mark> takes back its part of the commission, and a cancelled order all of it.</p>',
+    );
+    expect(text).toContain('<p>A payout pays approved commissions, oldest first. A <mark>refund</mark> after that');
+    const named = await read('/manual/search?q=ROLLCALL_SECRET');
+    expect(named.indexOf('/manual/operating#secret-and-access')).toBeLessThan(named.indexOf('/manual/stores#'));
   });
 
   it('quotes whole sentences of prose with the words marked, never tables or code, and brand pages come first', async () => {

@@ -118,7 +118,7 @@ describe.skipIf(!hasBrowser('The pages of creators in a browser'))('in a real Ch
       .setInputFiles({ name: `${LONG_WORD}.txt`, mimeType: 'text/plain', buffer: Buffer.from('cut') });
     await page.getByLabel('Note').fill(`First ${LONG_WORD}`);
     await page.getByRole('button', { name: 'Hand in' }).press('Enter');
-    await page.getByText('It is awaiting review.').waitFor();
+    await page.getByText('reviews it and writes to you.').waitFor();
     await page.getByRole('link', { name: LONG_WORD }).waitFor();
     await expectGood();
     const [one] = await desk.read('/v1/deliverables?status=submitted');

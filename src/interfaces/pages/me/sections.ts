@@ -333,7 +333,7 @@ function renderRights(all: All, { action, brandName }: Facts): Html {
       : html`${answer}<p><a href="${action}?ask=erasure">Ask to be erased</a></p>`;
   return html`<h2>Your data</h2>
 ${postForm(action, submitButton('Download a copy', { name: 'ask', value: 'copy', quiet: true }))}
-<p class="hint">Everything that is kept of you here, as a JSON file, and who else received any of it.</p>
+<p class="hint">A JSON file with everything ${brandName} keeps about you, and who it was shared with.</p>
 ${erasure}`;
 }
 
@@ -342,7 +342,7 @@ export const content = (all: All, facts: Facts, to: Leads): Html => html`${ownPa
   { name: facts.brandName },
   facts.name === null ? 'Your page' : `Hello ${facts.name}`,
 )}
-<p>Everything between you and ${facts.brandName}. Keep this link to yourself: anyone who has it sees the same.</p>
+<p>Everything between you and ${facts.brandName}. Keep this link to yourself: anyone who has it can see all of this.</p>
 ${toDo(all, facts, to)}
 ${earnings(all, facts)}
 ${renderLinks(all, facts)}

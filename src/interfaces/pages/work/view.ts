@@ -1,5 +1,6 @@
 import { errorSummary, field, fileField, postForm, submitButton } from '../../../kit/html/controls.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
+import { ownPageLink } from '../../../kit/html/page.ts';
 import { dayTag, timeTag } from '../../../kit/html/times.ts';
 import { platformName } from '../../../kit/values/platforms.ts';
 import type { DeliverableFacts, SubmissionRow } from '../../../workflow/deliverables/deliverables.ts';
@@ -12,16 +13,16 @@ const NOTHING = html``;
 
 export const STATUS: Readonly<Record<DeliverableFacts['status'], string>> = {
   pending: 'Not started',
-  in_progress: 'In progress',
+  in_progress: 'Your turn',
   submitted: 'Awaiting review',
   approved: 'Approved',
-  revision_requested: 'New version requested',
+  revision_requested: 'Your turn: a new version',
   declined: 'Declined by you',
   cancelled: 'No longer needed',
 };
 
 export const renderStatus = ({ status }: Pick<DeliverableFacts, 'status'>): Html =>
-  renderBadge(STATUS[status], status === 'approved');
+  renderBadge(STATUS[status], status === 'approved', listMoves('creator', status).includes('submitted'));
 
 /** "Reel, Instagram" */
 export function describeDeliverable({ type, platform }: DeliverableFacts): string {
@@ -40,6 +41,10 @@ const renderHandIn = (path: string, row: DeliverableFacts): Html =>
 
 const renderKicker = (brandName: string): Html => html`<p class="kicker">Work for ${brandName}</p>`;
 
+/** Leads to the conversation, the contract and the brief without a link to them, because the link to the work may be passed on. */
+const renderNext = (name: string): Html =>
+  html`<p>To ask a question, or to see your contract and briefs, go to ${ownPageLink({ name }, html`your page with ${name}`)}.</p>`;
+
 /** All deliverables of a contract, each with a link to its part of the page. */
 export function listView(title: string, brandName: string, action: string, rows: readonly DeliverableFacts[]): Html {
   return html`${renderKicker(brandName)}
@@ -50,7 +55,8 @@ ${rows.map((row, i) => {
   const due = dueDate === null ? NOTHING : html` <span class="hint due">Due ${dayTag(dueDate)}</span>`;
   return html`<li class="line"><div><a href="${pathTo(action, id)}">${i + 1}. ${describeDeliverable(row)}</a><br>${renderStatus(row)}${due}</div>${renderHandIn(pathTo(action, id), row)}</li>
 `;
-})}</ul>`;
+})}</ul>
+${renderNext(brandName)}`;
 }
 
 /** A file of the library by its id, with a signed address. */
@@ -81,11 +87,11 @@ ${feedback === null ? NOTHING : html`<dt>Their feedback</dt><dd class="descripti
 }
 
 /** The status, with the brand's feedback. */
-function renderReview({ status, feedback, declinedReason }: DeliverableFacts): Html {
+function renderReview(brandName: string, { status, feedback, declinedReason, submittedAt }: DeliverableFacts): Html {
   const said = feedback === null ? NOTHING : html`<blockquote>${feedback}</blockquote>`;
   if (status === 'revision_requested') {
     const without = feedback === null ? ' They wrote nothing to it.' : '';
-    return html`<div class="notice"><p>They requested a new version.${without}</p>${said}</div>`;
+    return html`<div class="notice"><p>${brandName} requested a new version.${without}</p>${said}</div>`;
   }
   if (status === 'approved') return html`<div class="notice"><p>This is approved. Thank you!</p>${said}</div>`;
   if (status === 'declined' && declinedReason !== null) {
@@ -93,7 +99,7 @@ function renderReview({ status, feedback, declinedReason }: DeliverableFacts): H
   }
   if (status === 'cancelled') return html`<div class="notice"><p>This is no longer needed.</p>${said}</div>`;
   if (status === 'submitted')
-    return html`<p class="notice" role="status">You handed this in. It is awaiting review.</p>`;
+    return html`<p class="notice" role="status">Handed in${submittedAt === null ? NOTHING : html` ${timeTag(submittedAt)}`}. ${brandName} reviews it and writes to you.</p>`;
   return NOTHING;
 }
 
@@ -168,9 +174,9 @@ ${renderKicker(brandName)}
 <dt>Due</dt><dd>${row.dueDate === null ? 'No date' : dayTag(row.dueDate)}</dd>
 <dt>Status</dt><dd>${renderStatus(row)}</dd></dl>
 ${row.instructions === null ? NOTHING : html`<p class="description">${row.instructions}</p>`}
-${renderReview(row)}
+${renderReview(brandName, row)}
 ${allowedMoves.includes('submitted') ? submitForm(view) : NOTHING}
 ${renderVersions(submissions, files)}
 ${allowedMoves.includes('declined') ? declineForm(action, row, refusal) : NOTHING}
-<p class="hint">What you hand in goes to ${brandName}.</p>`;
+${renderNext(brandName)}`;
 }
