@@ -40,8 +40,5 @@ declare module 'virtual:lists' {
 
 declare module 'virtual:tools' {
   /** The tools that agents may call, by the part of the API. */
-  export const tools: readonly (readonly [
-    part: string,
-    tools: readonly (readonly [id: string, summary: string])[],
-  ])[];
+  export const tools: readonly (readonly [part: string, tools: readonly (readonly [id: string, summary: string])[]])[];
 }

@@ -139,7 +139,10 @@ export const StatementMade = Statement.extend({
     .string()
     .describe('Link to the page of the statement for the creator. Anyone with the link can open it, for 90 days.')
     .meta({ example: 'https://links.example/statement/…' }),
-  email_sent: z.boolean().describe('Whether an email with the link was queued for the creator.').meta({ example: true }),
+  email_sent: z
+    .boolean()
+    .describe('Whether an email with the link was queued for the creator.')
+    .meta({ example: true }),
 }).meta({ id: 'StatementMade' });
 
 const period = {

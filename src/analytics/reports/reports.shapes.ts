@@ -61,7 +61,9 @@ export const Report = z
     at,
     timezone,
     to,
-    next_at: timestamp.describe('When its next email is sent or retried.').meta({ example: '2026-03-09T07:00:00.000Z' }),
+    next_at: timestamp
+      .describe('When its next email is sent or retried.')
+      .meta({ example: '2026-03-09T07:00:00.000Z' }),
     last_sent_at: timestamp
       .nullable()
       .describe('When the last period was emailed; null before the first.')

@@ -159,6 +159,10 @@ describe('an error says what would be right', () => {
 
 it('a body that begins with a byte order mark is read', async () => {
   const headers = { 'content-type': 'application/json' };
-  const answer = await call(`${app.url}/v1/campaigns`, key, { method: 'POST', body: '\uFEFF{"name":"marked"}', headers });
+  const answer = await call(`${app.url}/v1/campaigns`, key, {
+    method: 'POST',
+    body: '\uFEFF{"name":"marked"}',
+    headers,
+  });
   expect(answer.status).toBe(201);
 });

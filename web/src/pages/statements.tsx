@@ -56,7 +56,9 @@ function Lines({ id, onClose }: { id: string | undefined; onClose: () => void })
   const one = query.data?.data;
   return (
     <Dialog
-      title={one?.id === id && one ? `Statement for ${one.creator_name ?? one.creator_email}, ${period(one)}` : 'Statement'}
+      title={
+        one?.id === id && one ? `Statement for ${one.creator_name ?? one.creator_email}, ${period(one)}` : 'Statement'
+      }
       isOpen={id !== undefined}
       onClose={onClose}
       isSide
