@@ -35,8 +35,13 @@ export async function listImported(db: Db, brandId: string, names: Names): Promi
   );
   const ids = [...new Set(lines.map(({ import_id: id }) => String(id)))];
   const rows = await listRows(db, 'imports', sql`own.brand_id = ${brandId} and own.id = any(${ids}::text[])`);
-  const toShown = ({ id, of, source, file_name, status, created_at }: TakenRow) => ({
-    ...{ id, of, source, file_name, status, created_at },
+  const toShown = ({ id, of, source, file_name: fileName, status, created_at: createdAt }: TakenRow) => ({
+    id,
+    of,
+    source,
+    file_name: fileName,
+    status,
+    created_at: createdAt,
   });
   return new Map([
     ['imports', rows.map(toShown)],

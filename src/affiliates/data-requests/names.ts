@@ -3,7 +3,7 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import { listForms } from '../../kit/values/email.ts';
 import { toLikePattern } from '../../workflow/creators/creators.ts';
 
-/** What names one person and nobody else, for a search in texts. */
+/** Texts that name one person and nobody else, for a search. */
 export interface Names {
   /** Addresses, full names and `@handles`. */
   texts: readonly string[];
@@ -49,7 +49,7 @@ function toExpression(name: string, beginnings: readonly string[]): string {
 
 const NONE: Names = { texts: [], expressions: [] };
 
-/** Whom names belong to; the id of somebody who is no creator is empty. */
+/** The person to whom names belong; the id of somebody who is no creator is empty. */
 interface Bearer {
   id: string;
   brandId: string;

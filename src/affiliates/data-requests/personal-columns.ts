@@ -167,7 +167,7 @@ export const OWN_WORDS: Readonly<Record<string, readonly string[]>> = {
   webhook_subscriptions: ['description'],
 };
 
-/** Of each scope, there is one of these names. */
+/** Each scope has one of these names. */
 export const NAMES_OF_THEIR_OWN: readonly string[] = [
   'asset_folders.name',
   'creator_groups.name',
@@ -190,7 +190,7 @@ export const IDENTITIES: Readonly<Record<string, readonly string[]>> = {
   payment_profiles: split('wallet_email legal_name country waiting requested'),
 };
 
-/** What others were sent to sign stays as both sides have it. */
+/** A text that others were sent to sign stays as both sides have it. */
 const WHERE: Readonly<Record<string, string>> = { contracts: "coalesce(own.document, '') = ''" };
 
 /** Tables of which an earlier text is sealed, as a commitment whose salt goes. */

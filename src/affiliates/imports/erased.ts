@@ -14,7 +14,7 @@ const FILE_NAMED_ERASED = 'It named somebody who was erased. The file was remove
 const ERASED_KIND = 'erased';
 const ERASED_REASON = 'It named somebody who was erased before it was recorded.';
 
-/** What is left of a line that names somebody who was erased: the whole line was about them. */
+/** The rest of a line that names somebody who was erased: the whole line was about them. */
 export const NO_LINE = sql`'{"cells": [], "record": null, "value": null}'::jsonb`;
 
 const toHandle = (handle: string): string => `@${handle.trim().replace(/^@/, '').toLowerCase()}`;
@@ -108,7 +108,7 @@ export async function takeErased(
   return leftLines;
 }
 
-/** When an import's file is removed: at once if it named somebody who was erased. */
+/** The time at which an import's file is removed: at once if it named somebody who was erased. */
 export const toFileEnd = (now: Date, keptMs: number) =>
   sql<Date>`case when names_erased then ${now} else ${new Date(now.getTime() + keptMs)} end::timestamptz`;
 

@@ -237,8 +237,7 @@ const MAX_VALUE = 255;
 /** A code is often copied from a chat, whose invisible marks no customer types, or a file name, whose accents are apart. */
 const anyValue = z
   .string()
-  .overwrite(withoutMarks)
-  .normalize()
+  .overwrite((text) => withoutMarks(text).normalize())
   .trim()
   .min(1)
   .refine((text) => !/\p{Cc}/u.test(text), 'must not have control characters');
