@@ -274,7 +274,7 @@ describe('cli mail', () => {
 
   it('reports an unknown mail by its id', async () => {
     const { status, said } = await runCli(['mail', 'show', 'mai_none'], env());
-    expect([status, said]).toEqual([1, expect.stringContaining('No mail "mai_none"')]);
+    expect([status, said]).toEqual([1, expect.stringContaining('No email "mai_none"')]);
   });
 });
 

@@ -48,7 +48,7 @@ const SHOPIFY_STEPS = [
   <>
     Under Access, paste these scopes:
     <Code text="read_orders,read_discounts" label="Scopes" />
-    Add <code>read_all_orders</code> for refunds of orders older than 60 days, and{' '}
+    Add <code>read_all_orders</code> for orders older than 60 days: their refunds, and what the store sold before. Add{' '}
     <code>read_shopify_payments_disputes</code> for chargebacks. Choose Release.
   </>,
   <>On the app’s Home, choose Install app, select the shop, and confirm.</>,
