@@ -343,7 +343,7 @@ describe.skipIf(!hasBrowser('A brand’s jobs'))(
       await shoot(page, 'jobs-failed');
       await clean();
       await open.go('/webhooks');
-      await page.getByRole('row', { name: /Failing 410/ }).waitFor();
+      await page.getByRole('row', { name: /Failing .*\b410\b/ }).waitFor();
       expect((await call(`${app.url}/v1/webhooks/${made.body.data.id}`, key)).body.data.status).toBe('failing');
       await shoot(page, 'jobs-webhook-failing');
       receiver.answer = (_received, response) => void response.end('ok');
