@@ -1,6 +1,5 @@
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useCall } from './call/use.ts';
-import { findChoice, useFilters } from './kit/filters.tsx';
 import { type MenuPage, PAGES } from './navigation.ts';
 
 /** The parts of the page Settings itself, by the value of `tab` in the address. */
@@ -19,9 +18,10 @@ const TAB_NAMES: readonly Tab[] = ['brand', 'attribution', 'fraud', 'what-if', '
 
 /** The chosen part of Settings. */
 export function useTab(): Tab {
-  const { get } = useFilters();
+  // The filters of lists would come with the first page for this one value.
+  const search: Readonly<Record<string, unknown>> = useSearch({ strict: false });
   const isOperator = useCall('get_session').data?.data.sees_imports === true;
-  const tab = findChoice(get('tab'), TAB_NAMES) ?? 'brand';
+  const tab = TAB_NAMES.find((one) => one === search.tab) ?? 'brand';
   return tab === 'imports' && !isOperator ? 'brand' : tab;
 }
 

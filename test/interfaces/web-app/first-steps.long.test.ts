@@ -56,7 +56,7 @@ describe.skipIf(!hasBrowser('Home of a new brand'))('Home', () => {
     for (const [step, button] of [
       ['Connect a store', 'Connect a store'],
       ['Add creators', 'Add a creator'],
-      ['Make a link or a code', 'Create a link or code'],
+      ['Make a link or a code', 'New link or code'],
       ['Set up payouts', 'Save'],
       ['Invite people', 'Invite someone'],
       ['Make a key', 'Create a key'],

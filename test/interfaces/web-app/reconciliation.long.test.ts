@@ -80,7 +80,7 @@ describe.skipIf(!hasBrowser('Reconciliation in the web app'))('the page of recon
       await page.getByRole('dialog').getByRole('button', { name: 'Read the store again' }).click();
       await page.getByText('Compare once more in a few minutes', { exact: false }).waitFor();
       await page.getByRole('button', { name: 'Close' }).click();
-      await page.getByRole('table', { name: 'Comparisons' }).getByText('Done').waitFor();
+      await page.getByRole('table', { name: 'Comparisons' }).getByText('Compared', { exact: true }).waitFor();
       expect(complaints).toEqual([]);
       await context.close();
     },

@@ -210,7 +210,7 @@ export function AttributionCard() {
   return (
     <Card>
       <RulesForm />
-      <h3>Terms</h3>
+      <h2>Terms</h2>
       <BrandTerms />
     </Card>
   );
