@@ -15,7 +15,7 @@ function makeFile(of: Kind, header: string, cells: readonly string[]): string {
   return lines(isOrder ? `Order,Date,Amount,Currency,${header}` : `Email,Date,Commission,Currency,${header}`, ...rows);
 }
 
-/** What a file asks, and what is left of each of its lines: an amount, a state, or nothing. */
+/** The questions of a file, and the rest of each of its lines: an amount, a state, or nothing. */
 async function readCells(of: Kind, header: string, cells: readonly string[], mapping: Mapping = {}) {
   const { reading, lines: read } = await readWhole(of, makeFile(of, header, cells), mapping);
   const left = read.map(({ record }) => {

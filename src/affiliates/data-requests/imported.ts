@@ -49,17 +49,28 @@ export async function listImported(db: Db, brandId: string, names: Names): Promi
   ]);
 }
 
+interface ErasedImports {
+  removed: Removed;
+  /** The storage keys of files that go. */
+  files: string[];
+}
+
 /**
  * Takes a person out of imports. A file that names them goes: at once, and with the import if it was not confirmed; of one that is
- * being recorded when it has ended. `hashes` are what a batch that is still to come knows them by.
+ * being recorded when it has ended. `hashes` are what a batch that is still to come knows them by, also where their names are
+ * another person's as well.
  */
-export async function eraseImported(
-  work: Work,
-  names: Names,
-  hashes: readonly string[],
-): Promise<{ removed: Removed; files: string[] }> {
+export async function eraseImported(work: Work, names: Names, hashes: readonly string[]): Promise<ErasedImports> {
+  const { db, brandId } = work;
+  const erased = names.texts.length === 0 ? { removed: {}, files: [] } : await eraseNaming(work, names);
+  await sql`
+    update imports set erased_hashes = erased_hashes || ${[...hashes]}::text[]
+    where brand_id = ${brandId} and status in ${UNENDED}`.execute(db);
+  return erased;
+}
+
+async function eraseNaming(work: Work, names: Names): Promise<ErasedImports> {
   const { db, brandId, now } = work;
-  if (names.texts.length === 0) return { removed: {}, files: [] };
   const { rows: naming } = await sql<{ id: string; storageKey: string | null; status: string }>`
     select id, storage_key, status from imports as own where brand_id = ${brandId} and (
       exists (select from import_lines as line where line.brand_id = ${brandId} and line.import_id = own.id
@@ -92,9 +103,6 @@ export async function eraseImported(
   const lines = await sql`
     update import_lines as line set content = ${replaceNames(sql`line.content || ${NO_LINE}`, names)}
     where line.brand_id = ${brandId} and ${isNaming(sql`line.content`, names)}`.execute(db);
-  await sql`
-    update imports set erased_hashes = erased_hashes || ${[...hashes]}::text[]
-    where brand_id = ${brandId} and status in ${UNENDED}`.execute(db);
   const counts = { imports: naming.length, import_lines: Number(lines.numAffectedRows ?? 0) };
   return {
     removed: Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0)),

@@ -103,23 +103,27 @@ describe('an erasure and imports', () => {
     ]);
   });
 
-  it('records an order of a file without its buyer, who was erased meanwhile', async () => {
-    const { key, get, ask, confirm } = await open();
-    const email = `${unique('buyer').toLowerCase()}@mail.example`;
-    const csv = `order_id,placed_at,amount,currency,customer_email\nA1,2026-03-02T10:00:00Z,5.00,EUR,${email}\n`;
-    const read = await readImport(app, key, 'orders', csv);
-    expect((await confirm(read)).status).toBe(202);
-    await ask('erasure', { customer_email: email });
-    await runJobs(app);
-    expect(await getImport(app, key, read.id)).toMatchObject({ status: 'done', result: { written: 1 } });
-    const [order] = (await get('/orders')).data;
-    expect(order).toMatchObject({ order_id: 'A1', amount: 5 });
-    const row = app.context.postgres.db.selectFrom('orders').select(['customerEmail', 'customerHash']);
-    expect(await row.where('id', '=', order.id).executeTakeFirst()).toEqual({
-      customerEmail: null,
-      customerHash: null,
-    });
-  });
+  it.each(['in nothing else', 'as a creator, too'])(
+    'records an order of a file without its buyer, who was erased meanwhile and stands %s',
+    async (standing) => {
+      const { key, get, add, ask, confirm } = await open();
+      const email = `${unique('buyer').toLowerCase()}@mail.example`;
+      if (standing === 'as a creator, too') await add(email);
+      const csv = `order_id,placed_at,amount,currency,customer_email\nA1,2026-03-02T10:00:00Z,5.00,EUR,${email}\n`;
+      const read = await readImport(app, key, 'orders', csv);
+      expect((await confirm(read)).status).toBe(202);
+      await ask('erasure', { customer_email: email });
+      await runJobs(app);
+      expect(await getImport(app, key, read.id)).toMatchObject({ status: 'done', result: { written: 1 } });
+      const [order] = (await get('/orders')).data;
+      expect(order).toMatchObject({ order_id: 'A1', amount: 5 });
+      const row = app.context.postgres.db.selectFrom('orders').select(['customerEmail', 'customerHash']);
+      expect(await row.where('id', '=', order.id).executeTakeFirst()).toEqual({
+        customerEmail: null,
+        customerHash: null,
+      });
+    },
+  );
 
   it('ends an import at once that was not confirmed, with the reason, also with open questions', async () => {
     const { key, add, ask, confirm, post } = await open();

@@ -36,9 +36,8 @@ function useColumnEdges() {
     if (!table) return;
     const measure = () => {
       const { right, width } = table.getBoundingClientRect();
-      const heads = [...table.querySelectorAll<HTMLElement>('th.number')].filter(
-        (head) => head.offsetWidth > 0 && width >= NARROW,
-      );
+      const all = width < NARROW ? [] : [...table.querySelectorAll<HTMLElement>('th.number')];
+      const heads = all.filter((head) => head.offsetWidth > 0);
       setEdges(
         new Map(
           heads.map((head) => [

@@ -137,7 +137,7 @@ function Due({ payees, others, limits, selection, isWhole, sums }: DueProps) {
                   {blocked ? (
                     <span className="badge wait">{BLOCKS[blocked.reason]}</span>
                   ) : (
-                    <span className="second">{[`Pays to ${address}`, SOURCES[source]].filter(Boolean).join(', ')}</span>
+                    <span className="second">{[address, SOURCES[source]].filter(Boolean).join(', ')}</span>
                   )}
                 </div>
               </div>

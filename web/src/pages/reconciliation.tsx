@@ -143,8 +143,8 @@ const COLUMNS: readonly Column<Difference>[] = [
     cell: ({ order_id, commission }) =>
       commission !== null && (
         <span className="row">
-          <Link to="/commissions" search={{ order_id }} className="button">
-            Review commission
+          <Link to="/commissions" search={{ order_id }} className="button" aria-label="Review commission">
+            Review
           </Link>
         </span>
       ),

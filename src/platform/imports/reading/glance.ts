@@ -32,7 +32,7 @@ export interface Glance {
   /** Cells that say yes, or no. */
   yes: number;
   no: number;
-  /** Those of them that are crosses. */
+  /** The crosses among them. */
   crosses: number;
   /** Cells that say that something is paid, cancelled and the like. */
   states: number;

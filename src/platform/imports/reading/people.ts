@@ -98,7 +98,7 @@ const MORE_THAN_CODE =
 /** True of a text that is more than a code, which no store would know by that name. */
 export const isMoreThanCode = (code: string): boolean => MORE_THAN_CODE.test(code);
 
-/** How much a code took off, or how often, as exports of orders write it after the code: `ana10 (-10%)`, `ANA10 × 2`. */
+/** The amount that a code took off, or how often, as exports of orders write it after the code: `ana10 (-10%)`, `ANA10 × 2`. */
 const TAKEN_OFF =
   /^(\S+)(?:\s*\(\s*[-–−]?\s*\p{Sc}?\s?\d[\d.,]*\s*(?:%|\p{Sc}|[A-Z]{3})?\s*(?:off)?\s*\)|\s+[×x*]\s?\d+)$/iu;
 

@@ -60,7 +60,7 @@ function askColumns(assignment: Assignment, { headers, request }: Known): Doubt[
   });
 }
 
-/** Of several columns of currencies, takes the one of the amount that is read. */
+/** Takes the one of several columns of currencies that belongs to the amount that is read. */
 function pairCurrency(
   columns: Record<string, number>,
   known: Known,
