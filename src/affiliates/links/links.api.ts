@@ -144,7 +144,7 @@ const linkOperations = [
     id: 'list_affiliates',
     path: '/v1/affiliates',
     tag,
-    summary: 'Codes and links with their results',
+    summary: 'List codes and links with their results',
     description: `A row per code or link, inactive ones too, newest first. \`summary\` is over all matching rows. ${FRESHNESS}`,
     forAgents: { isListed: false },
     query: LinkFilter,

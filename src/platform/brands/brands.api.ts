@@ -127,7 +127,7 @@ const brandOperations = [
     id: 'get_brand',
     path: '/v1/brand',
     tag,
-    summary: 'The brand of this key',
+    summary: 'Get the brand of this key',
     description: 'Includes the plan and the settings.',
     item: Brand,
     find: async ({ postgres }, { caller }) => toBrand(await getBrand(postgres.db, caller.brandId)),

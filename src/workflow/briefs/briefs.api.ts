@@ -36,7 +36,7 @@ const briefOperations = [
     id: 'list_briefs',
     path: '/v1/briefs',
     tag,
-    summary: 'Briefs for creators',
+    summary: 'List briefs',
     description: 'Newest first.',
     query: BriefFilter,
     item: Brief,
@@ -60,7 +60,7 @@ const briefOperations = [
     id: 'get_brief',
     path: '/v1/briefs/{id}',
     tag,
-    summary: 'One brief',
+    summary: 'Get a brief',
     description: 'Includes its recipients and when each first opened it.',
     item: BriefDetail,
     find: async ({ postgres: { db } }, { caller: { brandId }, params }) => {

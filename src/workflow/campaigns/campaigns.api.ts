@@ -24,7 +24,7 @@ const listCampaignCreatorsOperation = read({
   id: 'list_campaign_creators',
   path: '/v1/campaigns/{id}/creators',
   tag: 'Campaigns',
-  summary: 'Creators of a campaign by stage',
+  summary: 'List the creators of a campaign by stage',
   description:
     'Everyone who applied or works on the campaign, without rejected applicants, the furthest stage first. `summary` ' +
     'counts each stage and adds up the fixed fees of signed contracts.',
@@ -83,7 +83,7 @@ const campaignOperations = [
     id: 'get_campaign',
     path: '/v1/campaigns/{id}',
     tag,
-    summary: 'One campaign',
+    summary: 'Get a campaign',
     description: 'Includes its description, compensation, requirements and the page where creators apply.',
     item: CampaignDetail,
     find: async ({ postgres, config, clock }, { caller, params }) => {

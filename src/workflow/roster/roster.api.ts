@@ -30,7 +30,7 @@ const rosterOperations = [
     id: 'list_roster',
     path: '/v1/roster',
     tag,
-    summary: "The brand's roster",
+    summary: 'List the roster',
     description: 'Creators on the roster, last added first.',
     forAgents: {
       description: 'Creators on the roster, last added first. `id` is the roster id that get_creator_balance takes.',
@@ -87,7 +87,7 @@ const rosterOperations = [
     id: 'get_roster_creator',
     path: '/v1/roster/{id}',
     tag,
-    summary: 'One creator on the roster',
+    summary: 'Get a creator on the roster',
     description: 'Includes handles, public profile, tags and note. Works for removed creators too.',
     params: byId,
     item: RosterRecord,
