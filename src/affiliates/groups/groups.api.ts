@@ -66,7 +66,8 @@ const groupOperations = [
     ...one,
     id: 'update_group',
     summary: 'Change a group of creators',
-    description: 'Set changes, omit keeps, null clears. Terms apply to later orders; decided ones keep theirs.',
+    description:
+      'Only the fields that you send change; null clears one. Terms apply to later orders; decided ones keep theirs.',
     hints: { planned: ['terms', 'default'] },
     body: GroupPatch,
     errors: ['NOT_FOUND', 'CONFLICT'],

@@ -228,7 +228,7 @@ const linkOperations = [
     tag,
     summary: 'Change a code or link',
     description:
-      'A value changes a field, omitting it keeps it, null clears it. A new `value` of a link creates a new short URL, and the ' +
+      'Only the fields that you send change; null clears one. A new `value` of a link creates a new short URL, and the ' +
       'old one keeps redirecting. Existing commissions keep their rate.',
     forAgents: {
       description:

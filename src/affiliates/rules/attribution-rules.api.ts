@@ -38,7 +38,7 @@ const attributionRulesOperations = [
     item: AttributionRules,
     summary: 'Change the attribution rules',
     description:
-      'Set changes, omit keeps, null clears. Applies to orders that arrive from now on. ' +
+      'Only the fields that you send change; null clears one. Applies to orders that arrive from now on. ' +
       '`/v1/affiliates/simulate` shows what a rule would have changed.',
     forAgents: { isListed: false },
     hints: { planned: true },

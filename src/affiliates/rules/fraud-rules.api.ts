@@ -27,7 +27,7 @@ const fraudRulesOperations = [
     item: FraudRulesShown,
     summary: 'Change the fraud rules',
     description:
-      'Set changes, omit keeps, also inside a rule. Applies to commissions from now on; existing ones keep their flags.',
+      'Only the fields that you send change, also inside a rule. Applies to commissions from now on; existing ones keep their flags.',
     forAgents: { isListed: false },
     hints: { planned: true },
     body: FraudRulesPatch,

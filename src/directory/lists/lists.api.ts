@@ -268,7 +268,7 @@ const listOperations = [
     ...creators,
     id: 'remove_from_list',
     summary: 'Remove creators from a list',
-    description: 'Takes up to 1,000 in the body. Those that are not on the list are ignored.',
+    description: 'Takes up to 1,000 creators in the body. Those that are not on the list are ignored.',
     forAgents: { isListed: false },
     body: CreatorsToRemove,
     item: CreatorsRemoved,

@@ -102,7 +102,7 @@ const agentPolicyOperations = [
     tag,
     summary: 'Change the agent policy',
     description:
-      'Set changes, omit keeps, null clears. Applies to calls that start after the response. Agents cannot call this.',
+      'Only the fields that you send change; null clears one. Applies to calls that start after the response. Agents cannot call this.',
     body: AgentPolicyPatch,
     item: AgentPolicy,
     forAgents: false,

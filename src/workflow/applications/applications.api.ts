@@ -69,7 +69,7 @@ const applicationOperations = [
     tag,
     summary: 'Accept, shortlist or reject an application, or write a note on it',
     description:
-      'Set changes, omit keeps, null clears the note. ' +
+      'Only the fields that you send change; null clears the note. ' +
       'Accepting puts the creator on the roster and fills in the name and handles that are missing there. When the roster ' +
       "is at the plan's limit, nothing changes. If the application's email address and handles belong to different creators, the answer is 409 with their `existing_ids`.",
     forAgents: {

@@ -83,7 +83,7 @@ const assetOperations = [
     path: '/v1/assets',
     tag,
     summary: 'Change one asset or up to 100: name, folder, tags, rights',
-    description: 'Set changes, omit keeps, null clears. Either all selected assets change, or none.',
+    description: 'Only the fields that you send change; null clears one. Either all selected assets change, or none.',
     forAgents: {
       description: 'Either all selected assets change, or none.',
       example: { ids: ['ast_…'], tags: ['summer'] },

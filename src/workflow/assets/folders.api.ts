@@ -44,7 +44,7 @@ export const folderOperations = [
     path: '/v1/assets/folders/{id}',
     tag,
     summary: 'Rename or move a folder',
-    description: 'Set changes, omit keeps; `parent_id: null` moves it to the root.',
+    description: 'Only the fields that you send change; `parent_id: null` moves it to the root.',
     forAgents: {
       isListed: false,
       description: '`parent_id: null` moves it to the root.',

@@ -90,7 +90,7 @@ const briefOperations = [
     path: '/v1/briefs/{id}',
     tag,
     summary: 'Change a brief, or complete it',
-    description: 'Set changes, omit keeps, null clears. Recipients always see the current text.',
+    description: 'Only the fields that you send change; null clears one. Recipients always see the current text.',
     forAgents: {
       description: 'Recipients always see the current text.',
       example: { id: 'brf_…', due_date: '2030-06-30' },

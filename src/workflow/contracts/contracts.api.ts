@@ -98,7 +98,8 @@ const contractOperations = [
     path: '/v1/contracts/{id}',
     tag,
     summary: 'Change a draft contract',
-    description: 'Set changes, omit keeps, null clears. A contract that was sent cannot be changed: 409.',
+    description:
+      'Only the fields that you send change; null clears one. A contract that was sent cannot be changed: 409.',
     forAgents: {
       description: 'A contract that was sent cannot be changed.',
       example: { id: 'ctr_…', title: 'Summer launch' },

@@ -98,7 +98,7 @@ const rosterOperations = [
     path: '/v1/roster/{id}',
     tag,
     summary: 'Change a creator on the roster',
-    description: 'Set changes, omit keeps, null clears. A removed creator can become active again.',
+    description: 'Only the fields that you send change; null clears one. A removed creator can become active again.',
     forAgents: { description: 'A removed creator can become active again.', example: { id: 'rst_…', tags: ['vip'] } },
     params: byId,
     body: RosterPatch,

@@ -61,7 +61,7 @@ const shipmentOperations = [
     tag,
     summary: 'Correct a shipment or change its status',
     description:
-      'Set changes, omit keeps, null clears. Any status may follow any other. Entering `shipped` or `delivered` ' +
+      'Only the fields that you send change; null clears one. Any status may follow any other. Entering `shipped` or `delivered` ' +
       'records the time; going back clears it.',
     forAgents: {
       description:
