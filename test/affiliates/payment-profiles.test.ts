@@ -187,7 +187,7 @@ describe('a creator who asks for another address on their own page', () => {
       waiting: { wallet_email: thief, source: 'creator' },
     });
     const again = await openOwnPage(payer);
-    expect([again.text.includes('Another address waits'), again.text.includes('/payment/')]).toEqual([true, false]);
+    expect([again.text.includes('A new address is waiting'), again.text.includes('/payment/')]).toEqual([true, false]);
     const told = await mailed(payer, payer.ann.email, 'another address', 'payment');
     expect((await visit(told, { email: 'second@mail.example' })).text).toContain('Not now');
     expect((await visit(told, { answer: 'stop' })).text).toContain('stays as it was');

@@ -74,10 +74,12 @@ interface Arguments {
 }
 
 const camelCase = (id: string): string => id.replace(/_(\w)/g, (_all, letter: string) => letter.toUpperCase());
+/** A name as the generator of the Python client writes it: marks such as apostrophes are left out. */
 const snakeCase = (name: string): string =>
   name
-    .replace(/([a-z])([A-Z])/g, '$1_$2')
-    .replaceAll(/\W+/g, '_')
+    .replaceAll(/[^\w\s-]+/g, '')
+    .replaceAll(/([a-z])([A-Z])/g, '$1_$2')
+    .replaceAll(/[\s-]+/g, '_')
     .toLowerCase();
 
 function typescriptSample({ id, path, query, body }: Arguments): string {
