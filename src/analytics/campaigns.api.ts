@@ -147,7 +147,7 @@ const listCampaigns = read({
   id: 'list_campaigns',
   path: '/v1/campaigns',
   tag: 'Campaigns',
-  summary: "The brand's campaigns",
+  summary: 'List campaigns',
   description: `Newest first. ${FRESHNESS}`,
   forAgents: { description: 'Newest first.', omits: ['search', 'totals'] },
   query: CampaignFilter,

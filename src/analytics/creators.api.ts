@@ -82,7 +82,7 @@ const listCreators = read({
   id: 'list_creators',
   path: '/v1/creators',
   tag: 'Creators',
-  summary: "The brand's own creators",
+  summary: 'List your creators',
   description:
     'Every creator who is or was on the roster, with their results, last added first. Read one at ' +
     `\`/v1/roster/{id}\`. ${FRESHNESS}`,

@@ -165,7 +165,7 @@ const auditOperations = [
     id: 'list_audit_log',
     path: '/v1/audit-log',
     tag: 'Audit log',
-    summary: 'Who changed what',
+    summary: 'List changes',
     description:
       'Every change made with a key or session of the brand, or by a creator on a public page. Newest first.',
     forAgents: { example: { operation: 'create_campaign' } },
@@ -178,7 +178,7 @@ const auditOperations = [
     id: 'get_audit_entry',
     path: '/v1/audit-log/{id}',
     tag: 'Audit log',
-    summary: 'One change',
+    summary: 'Get a change',
     description: 'Who changed which fields of a record, and their values before and after.',
     forAgents: { isListed: false },
     params: z.object({ id: z.string().max(100).describe('Audit entry id.') }),

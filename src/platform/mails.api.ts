@@ -62,7 +62,7 @@ const mailOperations = [
     id: 'list_mails',
     path: '/v1/mails',
     tag: 'Messages',
-    summary: 'Emails sent on behalf of the brand',
+    summary: 'List emails sent for the brand',
     description: 'Newest first, with their delivery state. Sent and suppressed emails are deleted after 30 days.',
     query: MailFilter,
     response: MailList,

@@ -159,7 +159,7 @@ describe('a creator who asks for another address on their own page', () => {
     const payer = await makeMailedPayer();
     const page = await openOwnPage(payer);
     expect((await visit(page.payment)).text).toContain(payer.ann.email);
-    expect((await visit(page.payment)).text).toContain('The new address holds as soon as you confirm it.');
+    expect((await visit(page.payment)).text).toContain('The new address is used as soon as you confirm it.');
     expect((await visit(page.payment, { email: 'not an address' })).text).toContain('Enter a complete email address');
     const next = `${unique('pay')}@mail.example`;
     expect((await visit(page.payment, { email: next })).text).toContain('Check your email');
@@ -177,7 +177,7 @@ describe('a creator who asks for another address on their own page', () => {
     await settle(payer, (await recorded(payer, { amount: 10 })).id);
     const thief = `${unique('thief')}@mail.example`;
     const { payment } = await openOwnPage(payer);
-    expect((await visit(payment)).text).toContain('holds 72 hours after you confirm it');
+    expect((await visit(payment)).text).toContain('is used 72 hours after you confirm it');
     await visit(payment, { email: thief });
     expect((await visit(payment, { answer: 'confirm' })).status).toBe(404);
     expect(await profileOf(payer)).toMatchObject({ wallet_email: null, state: 'active' });
@@ -187,7 +187,7 @@ describe('a creator who asks for another address on their own page', () => {
       waiting: { wallet_email: thief, source: 'creator' },
     });
     const again = await openOwnPage(payer);
-    expect([again.text.includes('Another address waits'), again.text.includes('/payment/')]).toEqual([true, false]);
+    expect([again.text.includes('A new address is waiting'), again.text.includes('/payment/')]).toEqual([true, false]);
     const told = await mailed(payer, payer.ann.email, 'another address', 'payment');
     expect((await visit(told, { email: 'second@mail.example' })).text).toContain('Not now');
     expect((await visit(told, { answer: 'stop' })).text).toContain('stays as it was');

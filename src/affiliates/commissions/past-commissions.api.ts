@@ -90,7 +90,7 @@ const pastCommissionOperations = [
     path: '/v1/past-commissions',
     id: 'list_past_commissions',
     tag,
-    summary: 'What creators were paid elsewhere',
+    summary: 'List past commissions',
     description: 'Last paid first. `created_after` and `created_before` mean the time of the payment.',
     forAgents,
     item: PastCommission,

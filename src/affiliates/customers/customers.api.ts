@@ -19,7 +19,7 @@ const customerOperations = [
   list({
     ...all,
     id: 'list_customers',
-    summary: 'Customers whom creators brought',
+    summary: 'List customers',
     description:
       'Customers whose later orders may earn commission, such as subscribers, with the reason if they no longer do. Newest first.',
     forAgents: { isListed: false },

@@ -28,7 +28,7 @@ const dataRequestOperations = [
     ...facts,
     id: 'list_data_requests',
     path: '/v1/data-requests',
-    summary: 'Requests of people',
+    summary: 'List privacy requests',
     description: 'To be erased, or to be told what is kept about them. Newest first.',
     query: DataRequestFilter,
     item: DataRequest,
@@ -58,7 +58,7 @@ const dataRequestOperations = [
     ...facts,
     id: 'get_data_request',
     path: '/v1/data-requests/{id}',
-    summary: 'One request of a person',
+    summary: 'Get a privacy request',
     description: 'Includes how many rows it erased, what stays and why.',
     item: DataRequest,
     find: async ({ postgres }, { caller, params }) =>
@@ -68,7 +68,7 @@ const dataRequestOperations = [
     ...facts,
     id: 'get_data_request_file',
     path: '/v1/data-requests/{id}/file',
-    summary: 'What is kept about a person',
+    summary: 'Download what is kept about a person',
     description:
       'The file of an `access`, for seven days: every row about the person, who else received any, and what is kept.',
     response: DataRequestFile,

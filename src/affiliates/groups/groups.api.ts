@@ -28,7 +28,7 @@ const groupOperations = [
   read({
     ...all,
     id: 'list_groups',
-    summary: 'Groups of creators',
+    summary: 'List groups',
     description: 'Newest first, with the number of creators and what is used of the budget.',
     query: z.object(ListQuery),
     response: listSchema(Group),
@@ -58,7 +58,7 @@ const groupOperations = [
   get({
     ...one,
     id: 'get_group',
-    summary: 'One group of creators',
+    summary: 'Get a group',
     description: 'Includes its terms, the number of its creators and what is used of its budget.',
     find: ({ postgres, clock }, { caller, params }) => getGroup(postgres.db, caller.brandId, clock.now(), params.id),
   }),
@@ -66,7 +66,8 @@ const groupOperations = [
     ...one,
     id: 'update_group',
     summary: 'Change a group of creators',
-    description: 'Set changes, omit keeps, null clears. Terms apply to later orders; decided ones keep theirs.',
+    description:
+      'Only the fields that you send change; null clears one. Terms apply to later orders; decided ones keep theirs.',
     hints: { planned: ['terms', 'default'] },
     body: GroupPatch,
     errors: ['NOT_FOUND', 'CONFLICT'],
@@ -91,7 +92,7 @@ const groupOperations = [
   list({
     ...creators,
     id: 'list_group_creators',
-    summary: 'Creators of a group',
+    summary: 'List the creators of a group',
     description: 'Who is or was in the group, with a row for each time. Those who joined last come first.',
     errors: ['NOT_FOUND'],
     query: MemberFilter,

@@ -155,7 +155,7 @@ const importOperations = [
   get({
     ...one,
     id: 'get_import',
-    summary: 'One import',
+    summary: 'Get an import',
     description: 'How the file is read, what would be recorded, what must be answered, and what was recorded.',
     forAgents: { description: 'How the file is read, what would be recorded, and which questions are open.' },
     query: z.object({

@@ -90,7 +90,7 @@ const listLeaks = read({
   id: 'list_code_leaks',
   path: '/v1/affiliates/leaks',
   tag: 'Affiliates',
-  summary: 'Codes that are probably public',
+  summary: 'List codes that are probably public',
   description:
     "Compares each code's orders in a period of at most 92 days with those of its creator's codes in the eight weeks before: orders " +
     `without a click, returning customers, bursts, visits from coupon sites. ${FRESHNESS}`,

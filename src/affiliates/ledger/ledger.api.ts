@@ -216,7 +216,7 @@ const journalOperations = [
     id: 'list_ledger_journal',
     path: '/v1/affiliates/ledger/journal',
     tag: 'Affiliates',
-    summary: 'The ledger as a journal, for bookkeeping',
+    summary: 'Export the ledger as a journal',
     description:
       'One line for each posting, oldest first, with debit and credit in separate columns, and the turnover of each ' +
       'account. Debits and credits of one currency are equal.',

@@ -144,7 +144,7 @@ const linkOperations = [
     id: 'list_affiliates',
     path: '/v1/affiliates',
     tag,
-    summary: 'Codes and links with their results',
+    summary: 'List codes and links with their results',
     description: `A row per code or link, inactive ones too, newest first. \`summary\` is over all matching rows. ${FRESHNESS}`,
     forAgents: { isListed: false },
     query: LinkFilter,
@@ -228,7 +228,7 @@ const linkOperations = [
     tag,
     summary: 'Change a code or link',
     description:
-      'A value changes a field, omitting it keeps it, null clears it. A new `value` of a link creates a new short URL, and the ' +
+      'Only the fields that you send change; null clears one. A new `value` of a link creates a new short URL, and the ' +
       'old one keeps redirecting. Existing commissions keep their rate.',
     forAgents: {
       description:

@@ -171,7 +171,7 @@ const simulationOperations = [
     method: 'POST',
     path: '/v1/affiliates/simulate',
     tag: 'Affiliates',
-    summary: 'What other rules would have paid',
+    summary: 'Simulate other rules',
     description:
       'Decides the paid orders of a period again under the given rules, with what came with each order, and compares. Changes ' +
       'nothing. More than 50,000 orders take a job: the response is 202, the answer is in its file `simulation.json`, and its ' +

@@ -22,7 +22,7 @@ const attributionRulesOperations = [
     path,
     tag,
     item: AttributionRules,
-    summary: 'How orders are attributed',
+    summary: 'Get the attribution rules',
     description:
       'These rules apply to all codes and links. Each also has its own rate, review period and attribution window.',
     forAgents: { isListed: false },
@@ -36,9 +36,9 @@ const attributionRulesOperations = [
     path,
     tag,
     item: AttributionRules,
-    summary: 'Change how orders are attributed',
+    summary: 'Change the attribution rules',
     description:
-      'Set changes, omit keeps, null clears. Applies to orders that arrive from now on. ' +
+      'Only the fields that you send change; null clears one. Applies to orders that arrive from now on. ' +
       '`/v1/affiliates/simulate` shows what a rule would have changed.',
     forAgents: { isListed: false },
     hints: { planned: true },

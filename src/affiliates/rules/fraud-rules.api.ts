@@ -12,7 +12,7 @@ const fraudRulesOperations = [
     path,
     tag,
     item: FraudRulesShown,
-    summary: 'What happens to suspicious orders',
+    summary: 'Get the fraud rules',
     description: 'A commission names the rules that its order broke in `fraud_flags`.',
     forAgents: { isListed: false },
     find: async ({ postgres: { db } }, { caller: { brandId } }) => {
@@ -25,9 +25,9 @@ const fraudRulesOperations = [
     path,
     tag,
     item: FraudRulesShown,
-    summary: 'Change what happens to suspicious orders',
+    summary: 'Change the fraud rules',
     description:
-      'Set changes, omit keeps, also inside a rule. Applies to commissions from now on; existing ones keep their flags.',
+      'Only the fields that you send change, also inside a rule. Applies to commissions from now on; existing ones keep their flags.',
     forAgents: { isListed: false },
     hints: { planned: true },
     body: FraudRulesPatch,

@@ -54,7 +54,7 @@ const alertOperations = [
   list({
     ...all,
     id: 'list_alerts',
-    summary: 'Alerts by email',
+    summary: 'List alerts',
     description: 'Newest first, with their status.',
     forAgents,
     query: AlertFilter,
@@ -105,7 +105,7 @@ const alertOperations = [
   get({
     ...one,
     id: 'get_alert',
-    summary: 'One alert',
+    summary: 'Get an alert',
     description: 'Includes what it fires for.',
     forAgents,
     find: async ({ postgres }, { caller, params }) => toAlert(await alerts.get(postgres.db, caller.brandId, params.id)),

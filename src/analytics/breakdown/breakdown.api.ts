@@ -9,7 +9,7 @@ const getAnalyticsBreakdown = read({
   id: 'get_analytics_breakdown',
   path: '/v1/analytics/breakdown',
   tag: 'Analytics',
-  summary: 'Figures by country, device, creator and more',
+  summary: 'Break figures down',
   description:
     'One row for each key and currency; the sums of all rows are those of `/v1/analytics`. An order has the country, ' +
     'device, referrer and kind of the click that won it; one that a code won has none, and is in the row with the key ' +

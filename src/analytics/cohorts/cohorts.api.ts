@@ -67,7 +67,7 @@ const getAnalyticsCohorts = read({
   id: 'get_analytics_cohorts',
   path: '/v1/analytics/cohorts',
   tag: 'Analytics',
-  summary: 'What customers bought since their first order',
+  summary: 'Get customer cohorts',
   description:
     'Groups customers by the month or week of their first paid order, and shows how many of them ordered in each ' +
     `one since. All their orders count, even those that no creator won. ${FRESHNESS}`,

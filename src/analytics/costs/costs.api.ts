@@ -133,7 +133,7 @@ const costOperations = [
   list({
     ...all,
     id: 'list_costs',
-    summary: "The brand's costs",
+    summary: 'List costs',
     description: 'Newest first.',
     forAgents: { description: 'As people entered them, for get_analytics_returns.', example: {} },
     query: CostFilter,
@@ -166,7 +166,7 @@ const costOperations = [
   get({
     ...one,
     id: 'get_cost',
-    summary: 'One cost',
+    summary: 'Get a cost',
     description: 'Returns the cost as entered.',
     forAgents,
     find: async ({ postgres }, { caller, params }) => toCost(await costs.get(postgres.db, caller.brandId, params.id)),

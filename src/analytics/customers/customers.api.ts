@@ -8,7 +8,7 @@ const getAnalyticsCustomers = read({
   id: 'get_analytics_customers',
   path: '/v1/analytics/customers',
   tag: 'Analytics',
-  summary: 'New and returning customers, and what a new one costs',
+  summary: 'Get new and returning customers',
   description:
     'One row for each key and currency, from all paid orders with an email address. Orders that no code or link ' +
     `won are in the row with the key null. Covers the last 30 days by default. ${FRESHNESS}`,
@@ -26,7 +26,7 @@ const getAnalyticsShare = read({
   id: 'get_analytics_share',
   path: '/v1/analytics/share',
   tag: 'Analytics',
-  summary: "Creators' share of all sales",
+  summary: "Get creators' share of all sales",
   description:
     'Compares the orders that codes and links won with all other orders: their sales, and how many are first orders of ' +
     `new customers. Covers the last 30 days by default. ${FRESHNESS}`,

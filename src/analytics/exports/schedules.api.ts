@@ -48,7 +48,7 @@ export const scheduleOperations = [
     tag,
     item: ExportSchedule,
     forAgents,
-    summary: 'Scheduled exports',
+    summary: 'List scheduled exports',
     description: 'Exports into your own buckets, newest first. Each of their jobs has the `schedule_id`.',
     rows: schedules,
     itemOf: (row) => toSchedule(row),

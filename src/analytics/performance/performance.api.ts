@@ -17,7 +17,7 @@ const listAffiliatePerformance = read({
   id: 'list_affiliate_performance',
   path: '/v1/affiliates/performance',
   tag: 'Affiliates',
-  summary: 'Performance by code or link',
+  summary: 'Get performance by code or link',
   description:
     'One row for each code or link and currency with any activity in the window, newest first. Clicks, refunds and ' +
     `adjustments count by their own time, sales and their commission by the time of the order. Manual commissions have no code or link and are left out. ${FRESHNESS}`,
@@ -60,7 +60,7 @@ const listCampaignPerformance = read({
   id: 'list_campaign_performance',
   path: '/v1/affiliates/performance/campaigns',
   tag: 'Affiliates',
-  summary: 'Performance by campaign',
+  summary: 'Get performance by campaign',
   description:
     "One row for each campaign and currency, with the sums of its codes and links. All of a link's activity counts for " +
     `its current campaign. The highest revenue comes first. ${FRESHNESS}`,

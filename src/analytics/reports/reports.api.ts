@@ -24,7 +24,7 @@ const reportOperations = [
   list({
     ...all,
     id: 'list_reports',
-    summary: 'Reports by email',
+    summary: 'List reports',
     description: 'Newest first.',
     forAgents,
     query: ReportFilter,
@@ -75,7 +75,7 @@ const reportOperations = [
   get({
     ...one,
     id: 'get_report',
-    summary: 'One report',
+    summary: 'Get a report',
     description: 'Shows its settings, and when it is emailed.',
     forAgents,
     find: async ({ postgres }, { caller, params }) =>

@@ -8,7 +8,7 @@ const getAnalyticsReturns = read({
   id: 'get_analytics_returns',
   path: '/v1/analytics/returns',
   tag: 'Analytics',
-  summary: 'What campaigns, creators, links and months earned',
+  summary: 'Get returns',
   description:
     'Revenue, costs and profit, in one row for each key and currency. The rows add up to the same totals for every `by`. ' +
     `A cost that nobody entered makes figures null and is named in \`missing\`: see \`/v1/costs\`. Covers the last 30 days by default. ${FRESHNESS}`,

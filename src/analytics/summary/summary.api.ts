@@ -155,7 +155,7 @@ const getAnalytics = read({
   id: 'get_analytics',
   path: '/v1/analytics',
   tag: 'Analytics',
-  summary: 'Totals, top creators and trends of a period',
+  summary: 'Get totals, top creators and trends',
   description:
     'Covers the last 30 days by default. `trends` has every bucket of the period, including empty ones. Money is in ' +
     `the brand's currency; \`by_currency\` has the other currencies. ${FRESHNESS}`,

@@ -196,7 +196,7 @@ export const changeOperations = [
     id: 'list_directory_changes',
     path: '/v1/creators/changes',
     tag: 'Directory',
-    summary: 'What changed in the directory, in order',
+    summary: 'List changes of the directory',
     description:
       'Creators that were added, updated or removed in the last 90 days, and those that opted out, at most 20 ' +
       'seconds late. Free. Send `next_after` as `after` to continue. A start older than 90 days is refused.',

@@ -137,7 +137,7 @@ const listOperations = [
   list({
     ...all,
     id: 'list_lists',
-    summary: "The brand's lists of creators",
+    summary: 'List lists of creators',
     description: 'Newest first.',
     rows: creatorLists,
     itemOf: (row) => toWire(row),
@@ -163,7 +163,7 @@ const listOperations = [
   get({
     ...one,
     id: 'get_list',
-    summary: 'One list',
+    summary: 'Get a list',
     description: 'Includes the number of its creators.',
     // list_lists does the same.
     forAgents: { isListed: false },
@@ -206,7 +206,7 @@ const listOperations = [
   read({
     ...creators,
     id: 'list_listed_creators',
-    summary: 'The creators on a list',
+    summary: 'List the creators on a list',
     description:
       'Last added first, with the same fields as in a search. To filter or sort them, search with `in_list`.',
     // search_creators with in_list does the same.
@@ -230,7 +230,7 @@ const listOperations = [
   act({
     ...creators,
     id: 'add_to_list',
-    summary: 'Put creators on a list',
+    summary: 'Add creators to a list',
     description: 'Adds up to 1,000 creators of the directory, by `pk` or username. Adding them again changes nothing.',
     forAgents: { description: 'Up to 1,000.', example: { id: 'lst_…', pks: [2_566_083] } },
     directory: true,
@@ -247,7 +247,7 @@ const listOperations = [
     method: 'POST',
     path: '/v1/lists/{id}/creators/csv',
     tag,
-    summary: 'Put the creators of a CSV on a list',
+    summary: 'Add creators to a list from a CSV',
     description:
       'Send multipart/form-data with the file as `file`: up to 20 MB, with a header row and a column `pk` or `username`.',
     forAgents: { isListed: false },
@@ -268,7 +268,7 @@ const listOperations = [
     ...creators,
     id: 'remove_from_list',
     summary: 'Remove creators from a list',
-    description: 'Takes up to 1,000 in the body. Those that are not on the list are ignored.',
+    description: 'Takes up to 1,000 creators in the body. Those that are not on the list are ignored.',
     forAgents: { isListed: false },
     body: CreatorsToRemove,
     item: CreatorsRemoved,

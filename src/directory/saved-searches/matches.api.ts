@@ -56,7 +56,7 @@ export const matchOperations = [
     id: 'list_saved_search_matches',
     path: '/v1/saved-searches/{id}/matches',
     tag,
-    summary: 'What is new for a saved search',
+    summary: 'List new matches of a saved search',
     description:
       'Creators who began to match since it was saved, each once, in the order in which they were found. Free. Send ' +
       '`next_after` as `after` to continue. Creators whom the directory no longer has are left out.',

@@ -130,7 +130,7 @@ const savedSearchOperations = [
     id: 'list_saved_searches',
     path,
     tag,
-    summary: 'Saved searches of the directory',
+    summary: 'List saved searches',
     description: 'Newest first: shared searches, and for a person also their own.',
     forAgents: { description: 'To run one, search with `saved`.', omits: ['page', 'limit'] },
     query: SavedSearchFilter,
@@ -167,7 +167,7 @@ const savedSearchOperations = [
   get({
     ...one,
     id: 'get_saved_search',
-    summary: 'One saved search',
+    summary: 'Get a saved search',
     description: 'Includes the number of its matches.',
     // list_saved_searches does the same.
     forAgents: { isListed: false },

@@ -25,7 +25,7 @@ export const autocompleteCreators = read({
   id: 'autocomplete_creators',
   path: '/v1/creators/autocomplete',
   tag: 'Directory',
-  summary: 'Creators whose username starts with a text',
+  summary: 'Complete a username',
   description: 'Free. Most followed first; a leading @ is ignored.',
   forAgents: { example: { q: 'an' } },
   directory: true,

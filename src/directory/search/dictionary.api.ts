@@ -73,7 +73,7 @@ const facetDictionary = <const Name extends string>(name: Name, summary: string,
   });
 
 export const dictionaryOperations = [
-  dictionary('metros', 'Metros and their aliases', 'city', Metro, async (context) => {
+  dictionary('metros', 'List metros and their aliases', 'city', Metro, async (context) => {
     const counts = await countByValue(context, 'metro');
     return listMetros().map(({ id, name, aliases, country }) => ({
       id,
@@ -83,14 +83,14 @@ export const dictionaryOperations = [
       count: counts.get(id) ?? 0,
     }));
   }),
-  dictionary('states', 'States', 'state', Place, async (context) => {
+  dictionary('states', 'List states', 'state', Place, async (context) => {
     const counts = await countByValue(context, 'state');
     return listStates().map(({ code, name }) => ({ code, name, count: counts.get(code) ?? 0 }));
   }),
-  dictionary('countries', 'Countries', 'country', Place, async (context) => {
+  dictionary('countries', 'List countries', 'country', Place, async (context) => {
     const counts = await countByValue(context, 'country');
     return listCountries().map(({ code, name }) => ({ code, name, count: counts.get(code) ?? 0 }));
   }),
-  facetDictionary('categories', 'Categories', 'category'),
-  facetDictionary('niches', 'Niches', 'niche'),
+  facetDictionary('categories', 'List categories', 'category'),
+  facetDictionary('niches', 'List niches', 'niche'),
 ] as const;

@@ -303,7 +303,7 @@ const directoryOperations = [
     id: 'get_directory_creator',
     path: '/v1/creators/{pk}',
     tag: 'Directory',
-    summary: 'One creator in the directory',
+    summary: 'Get a creator from the directory',
     description:
       'The fields of search plus `following_count`, `media_count`, `gender` and `age`; `meta` says how fresh they are. Free by default.',
     forAgents: {

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { type Html, html } from '../../kit/html/html.ts';
+import { FAVICON, LOGO } from '../../kit/html/logo.ts';
 import { COLOURS } from '../../kit/html/page.ts';
 import { listTitles, readSections, renderBody } from './read.ts';
 import type { Hit } from './search.ts';
@@ -17,7 +18,7 @@ import {
 } from './shelves.ts';
 
 const readOwn = (name: string): string => readFileSync(new URL(`./${name}`, import.meta.url), 'utf8');
-const STYLE = `${COLOURS}${readOwn('manual.css')}`;
+const STYLE = `${COLOURS}${readOwn('manual.css')}${readOwn('content.css')}`;
 const SCRIPT = readOwn('manual.js');
 const digest = (text: string): string => `'sha256-${hash('sha256', text, 'base64')}'`;
 
@@ -126,14 +127,14 @@ ${contents}
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title === '' ? '' : `${title} · `}Rollcall manual</title>
-<link rel="icon" href="data:,">
+<link rel="icon" href="${FAVICON}">
 <style>${{ html: STYLE }}</style>
 </head>
 <body>
 <a class="skip" href="#content">To the content</a>
 <header class="top">
 <div class="bar">
-<a class="name" href="/manual">Rollcall manual</a>
+<a class="name" href="/manual">${LOGO}Rollcall manual</a>
 <form action="/manual/search" role="search">
 <label for="q">Search the manual</label>
 <input id="q" name="q" type="search" value="${query}" placeholder="Search the manual" autocomplete="off">
@@ -193,11 +194,11 @@ ${steps.map(
   return render(
     { title: '', isStart: true },
     html`<h1>Manual</h1>
-<p class="lead">What a brand can do with creators here, how its figures and its money come about, and how to run it.</p>
+<p class="lead">How to work with creators in Rollcall, where its figures and amounts come from, and how to run it.</p>
 <ul class="routes">
 ${routes}</ul>
-${shelves}<p>For the API, there is <a href="/docs/">a reference of every operation, to try with a key</a>, and
-<a href="/openapi.json">an OpenAPI document</a>.</p>`,
+${shelves}<p class="quiet">The <a href="/docs/">API reference</a> describes every operation and lets you try it with a key. Generators read
+the <a href="/openapi.json">OpenAPI document</a>.</p>`,
   );
 }
 
@@ -222,7 +223,7 @@ function renderPlace(name: string): Html {
   const subshelf = findSubshelf(name);
   const shelf = findShelf(name);
   const above = subshelf ? html` › <a href="/manual/${subshelf.name}">${subshelf.title}</a>` : NOTHING;
-  return html`<p class="place">${shelf?.title ?? ''}${above}</p>
+  return html`<p class="place"><a href="/manual">Manual</a> › ${shelf?.title ?? ''}${above}</p>
 `;
 }
 
@@ -255,8 +256,8 @@ ${contents}
 ${renderPlace(entry.name)}<h1>${title}</h1>
 ${folded}${{ html: renderBody(entry) }}</article>
 <footer>
-${before ? html`<a rel="prev" href="/manual/${before.name}">← ${getTitle(before.name)}</a>` : html`<span></span>`}
-${after ? html`<a rel="next" href="/manual/${after.name}">${getTitle(after.name)} →</a>` : NOTHING}
+${before ? html`<a rel="prev" href="/manual/${before.name}"><span>← Previous</span>${beginTitle(before.name)}</a>` : html`<span></span>`}
+${after ? html`<a rel="next" href="/manual/${after.name}"><span>Next →</span>${beginTitle(after.name)}</a>` : NOTHING}
 </footer>`,
   );
 }
@@ -281,7 +282,7 @@ export function renderHits(query: string, hits: readonly Hit[]): string {
   const byPage = Map.groupBy(hits, ({ page }) => page);
   const found = [...byPage].map(([page, ofPage]) => renderFound(page, ofPage));
   const count = `${formatCount(hits.length, 'result')} on ${formatCount(byPage.size, 'page')}`;
-  const none = query === '' ? 'Type one or several words above.' : 'No page has these words. Try fewer or other ones.';
+  const none = query === '' ? 'Type one or more words above.' : 'No page has these words. Try fewer words, or others.';
   return render(
     { title: 'Search', query },
     html`<h1>${query === '' ? 'Search' : `Search for “${query}”`}</h1>
@@ -293,5 +294,5 @@ export const renderMissing = (): string =>
   render(
     { title: 'No such page' },
     html`<h1>No such page</h1>
-<p>The manual has no page at this address. <a href="/manual">All pages</a> are on its first one.</p>`,
+<p>The manual has no page at this address. Search above, or choose from <a href="/manual">all pages</a>.</p>`,
   );

@@ -31,3 +31,12 @@ if (links.length > 0) {
   addEventListener('scroll', markSection, { passive: true });
   markSection();
 }
+
+// A slash leads to the search.
+const search = document.getElementById('q');
+addEventListener('keydown', (event) => {
+  if (event.key !== '/' || event.ctrlKey || event.metaKey || event.altKey || document.activeElement === search) return;
+  event.preventDefault();
+  search.focus();
+  search.select();
+});

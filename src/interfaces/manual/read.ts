@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { Marked, type Token, type Tokens } from 'marked';
 import { html } from '../../kit/html/html.ts';
+import { renderCode } from './code.ts';
 import { PICTURE, renderPicture } from './pictures.ts';
 import { ENTRIES, type Entry } from './shelves.ts';
 
@@ -123,24 +124,6 @@ export const listTitles = (): ReadonlyMap<string, string> =>
 /** Reads a page as it is now on the disk, without rendering it. */
 export function readSections(entry: Entry): Section[] {
   return listSections(new Marked().lexer(readText(entry)), openIds());
-}
-
-/** Matches the lines that only name the keys for the commands below them. */
-const SETUP = /^\. \.rollcall\/demo\.env\n(?:AUTH=.*\n)?/;
-
-/**
- * Renders a block of code. Its lines break, but no flag does. A drawing, which has no language, cannot be broken, and JSON is
- * scrolled as well, because broken lines would hide its nesting. The lines that load the keys are quiet, so that the first
- * command is what the reader sees first.
- */
-function renderCode({ text, lang }: Tokens.Code): string {
-  const setup = SETUP.exec(text)?.[0] ?? '';
-  const commands = html`${text.slice(setup.length)}`.html.replace(/(?<=\s)--[\w-]+/g, '<span class="whole">$&</span>');
-  const code = setup === '' ? commands : html`<span class="setup">${setup}</span>`.html + commands;
-  const kind = lang === 'json' ? 'code data' : lang ? 'code' : 'code drawing';
-  // Nobody copies a drawing.
-  const button = lang ? '<button type="button" class="copy" hidden>Copy</button>' : '';
-  return `<div class="${kind}">${button}<pre tabindex="0"><code>${code}</code></pre></div>\n`;
 }
 
 /** Renders a quotation that begins with its kind, such as `[!WARNING]`, as a callout. */

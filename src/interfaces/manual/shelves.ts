@@ -34,7 +34,7 @@ const decisions = (topic: string, about: string): Entry => ({
 const HOW_IT_IS_BUILT: Subshelf = {
   name: 'how-it-is-built',
   title: 'How it is built',
-  about: 'Change the code: tests and layout, what was measured, and why things are as they are',
+  about: 'Change the code: tests, layout, measurements, and the reasons for decisions',
   parts: [
     {
       title: 'Work on it',
@@ -92,7 +92,7 @@ export const ROUTES: readonly { reader: string; steps: readonly { href: string; 
 export const SHELVES: readonly Shelf[] = [
   {
     title: 'First steps',
-    about: 'Run it, and follow one sale from a click to a payout.',
+    about: 'Start here, and follow one sale from a click to a payout.',
     entries: [
       {
         name: 'start',
@@ -101,17 +101,17 @@ export const SHELVES: readonly Shelf[] = [
         about: 'Start the server with one command, search, and follow an order from a click to a commission',
       },
       doc('first-campaign', 'Set up a campaign, let creators apply, and pay them for the first time'),
-      doc('selling-on-shopify', 'Connect a shop, hand out codes, and check with one order that they count'),
+      doc('selling-on-shopify', 'Connect a shop, hand out codes, and check them with one order'),
       doc('moving', 'Bring creators, codes, orders and past commissions from another tool'),
       doc('agencies', 'Run several brands, each with its own people, keys and money'),
     ],
   },
   {
     title: 'Concepts',
-    about: 'The words, and the rules behind figures and money.',
+    about: 'The words, and the rules behind every figure and amount.',
     entries: [
-      doc('glossary', 'Look up a word of the app or the API'),
-      doc('attribution', 'Tell why an order paid a creator or did not, and record orders, clicks and renewals'),
+      doc('glossary', 'Look up a word that the app or the API uses'),
+      doc('attribution', 'See why an order paid a creator or did not, and record orders, clicks and renewals'),
       doc('terms', 'Write a deal with rates by rule, renewals, caps and budgets, and check it to the cent'),
       doc('money', 'Approve, pay, correct and close a month, and prove every entry'),
       doc('analytics', 'Read each figure, break it down, and compare periods, returns and customers'),
@@ -125,7 +125,7 @@ export const SHELVES: readonly Shelf[] = [
       doc('searching', 'Find creators by place, audience and topic, and know what a search costs'),
       doc('campaigns', 'Keep campaigns, applications and your roster, by form, API or CSV'),
       doc('workflow', 'Send briefs, have contracts signed, and collect and review work'),
-      doc('assets-and-messages', 'Store files with their rights, and write with creators'),
+      doc('assets-and-messages', 'Store files with their usage rights, and exchange messages with creators'),
       doc('shipments-and-content', 'Send parcels, track posts, and see what they reached'),
       doc('stores', 'Connect Shopify, WooCommerce or a shop of your own, and keep its clicks'),
       doc('people', 'Erase a creator or a buyer, or tell them what is kept about them'),
@@ -137,13 +137,13 @@ export const SHELVES: readonly Shelf[] = [
   },
   {
     title: 'Reference and operating',
-    about: 'For those who run the server, or move to it from the older interface.',
+    about: 'For people who run the server, or still use the older interface.',
     entries: [
-      doc('operating', 'Put it into production, and look up a variable'),
-      doc('engines', 'Know what works while an engine is down, and run each on several machines'),
+      doc('operating', 'Go into production, and look up a setting'),
+      doc('engines', 'See what keeps working while an engine is down, and run each on several machines'),
       doc('administration', 'Manage brands, plans, keys and email from the command line, and watch metrics'),
       doc('backup', 'Back up, restore, upgrade, and change the secret'),
-      doc('scaling', 'Choose machines for your load, from what was measured and what was not'),
+      doc('scaling', 'Choose machines for your load, based on measurements'),
       doc('indexing', 'Import the directory, update it, and roll an import back'),
       doc('legacy', 'Move a client from `/api/v1`, or keep it'),
       { name: 'changelog', file: 'CHANGELOG.md', about: 'See what changed in each release' },

@@ -10,13 +10,14 @@ export function askPage(email: string, problem: string | undefined): string {
     value: email,
     problem,
     required: true,
+    hint: 'The address on your public profile.',
     more: html` type="email" autocomplete="email" required`,
   };
   return page(
     `${problem ? 'Error: ' : ''}Leave the creator directory`,
     html`${errorSummary([address])}
 <h1>Leave the creator directory</h1>
-<p>Brands search a directory of public creator profiles here. To leave it, enter the email address that your profile shows. We email you a link that proves it is yours.</p>
+<p>Brands search a directory of public creator profiles here. To leave it, enter your email address. We send a link there, so that nobody else can remove you.</p>
 ${postForm('/forget', html`${field(address)}${submitButton('Send me the link')}`)}`,
   );
 }

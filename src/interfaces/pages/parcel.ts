@@ -30,6 +30,10 @@ const INITIALS = /^(?:dhl|dpd|gls|tnt|ups|usps)$/i;
 export const formatCarrier = (carrier: string | null): string | null =>
   carrier !== null && INITIALS.test(carrier) ? carrier.toUpperCase() : carrier && sentence(carrier);
 
+/** A parcel that arrived, or came back, is no longer expected. */
+export const isOnItsWay = ({ status }: Pick<Parcel, 'status'>): boolean =>
+  status !== 'delivered' && status !== 'returned';
+
 function renderFacts(row: Parcel): Html {
   const facts: [string, Html | string | null][] = [
     ['Content', row.productDescription],
@@ -37,7 +41,7 @@ function renderFacts(row: Parcel): Html {
     ['Carrier', formatCarrier(row.carrier)],
     ['Tracking number', row.trackingNumber],
     ['Carrier status', row.trackingStatus && sentence(row.trackingStatus)],
-    ['Expected', row.estimatedArrival && dayTag(row.estimatedArrival)],
+    ['Expected', isOnItsWay(row) && row.estimatedArrival ? dayTag(row.estimatedArrival) : null],
   ];
   return html`<dl>${facts.map(([name, value]) => (value === null ? NOTHING : html`<dt>${name}</dt><dd>${value}</dd>\n`))}</dl>`;
 }

@@ -1,4 +1,4 @@
-import { errorSummary, field, postForm, submitButton } from '../../kit/html/controls.ts';
+import { errorSummary, field, keyFact, postForm, submitButton } from '../../kit/html/controls.ts';
 import { type Html, html } from '../../kit/html/html.ts';
 import { ownPageLink } from '../../kit/html/page.ts';
 import { localTimeTag } from '../../kit/html/times.ts';
@@ -22,34 +22,34 @@ const findPaidAt = ({ profile, mailAddress }: Row): string => showAddress(profil
 function showWaiting({ row: { profile, mailAddress }, brand, link, action }: PaymentVisit, at: Date) {
   const next = showAddress(profile.waiting?.walletEmail ?? mailAddress ?? '');
   return {
-    title: 'Another payment address',
-    content: html`<h1>Another payment address</h1>
-<p>${brand.name} was asked to pay you at <strong>${next}</strong> from ${localTimeTag(at)} on.</p>
-${postForm(action, button('stop', 'It was not me'))}
+    title: 'Your payment address is about to change',
+    content: html`<h1>Your payment address is about to change</h1>
+${keyFact('New address', html`<p class="amount text">${next}</p>`, html`${brand.name} pays you there from ${localTimeTag(at)} on. Nothing is paid until then.`)}
+<p>Did you ask for this? If not, stop it: your address stays as it is.</p>
+${postForm(action, button('stop', 'It was not me: stop the change'))}
 ${link.holderId === undefined ? html`` : postForm(action, button('confirm', 'It was me: use it now'))}`,
   };
 }
 
 /** Says by which means the brand pays, as far as the profile or the last payout shows it. */
-function renderMeans({ row, brand }: PaymentVisit): Html {
-  const address = html`<strong>${findPaidAt(row)}</strong>`;
+function describeMeans({ row, brand }: PaymentVisit): string {
   switch (row.profile.method ?? row.lastMethod) {
     case 'wallet':
-      return html`${brand.name} pays you by PayPal or Wise, at ${address}.`;
+      return `${brand.name} pays you by PayPal or Wise.`;
     case 'bank_transfer':
-      return html`${brand.name} pays you by bank transfer. By PayPal or Wise, it would pay you at ${address}.`;
+      return `${brand.name} pays you by bank transfer. It would use this address for PayPal or Wise.`;
     case 'manual':
-      return html`${brand.name} pays you in a way that you agreed on. By PayPal or Wise, it would pay you at ${address}.`;
+      return `${brand.name} pays you as you agreed. It would use this address for PayPal or Wise.`;
     default:
-      return html`${brand.name} pays you at ${address} by PayPal or Wise, unless you agreed on another way.`;
+      return `${brand.name} pays you by PayPal or Wise, unless you agreed on another way.`;
   }
 }
 
-/** Says when another address would hold: the first one of a creator who was never paid holds at once. */
+/** Says when another address would be used: the first one of a creator who was never paid is used at once. */
 const renderTiming = ({ row, brand }: PaymentVisit): string =>
   row.lastMethod === null && row.profile.walletEmail === null
-    ? 'The new address holds as soon as you confirm it.'
-    : `The new address holds 72 hours after you confirm it, or as soon as the old address confirms it too. Meanwhile nothing is paid. A payout that ${brand.name} has already recorded goes to the old address.`;
+    ? 'The new address is used as soon as you confirm it.'
+    : `The new address is used 72 hours after you confirm it, or as soon as the old address confirms it too. Nothing is paid in the meantime. A payout that ${brand.name} has already recorded goes to the old address.`;
 
 function showForm(visit: PaymentVisit, value = '', problem?: string) {
   const { row, action, brand } = visit;
@@ -59,24 +59,28 @@ function showForm(visit: PaymentVisit, value = '', problem?: string) {
     value,
     problem,
     required: true,
-    hint: `We send a link to ${showAddress(row.mailAddress ?? '')}. Nothing changes until you confirm it there.`,
     more: html` type="email" autocomplete="email" required`,
   };
   return {
     title: `${problem === undefined ? '' : 'Error: '}Where you are paid`,
     content: html`${errorSummary([address])}
 <h1>Where you are paid</h1>
-<p>${renderMeans(visit)}</p>
+${keyFact('Your payment address', html`<p class="amount text">${findPaidAt(row)}</p>`, describeMeans(visit))}
+<h2>Use another address</h2>
+<ol class="steps">
+<li>Enter the address below.</li>
+<li>Open the link that we send to <strong>${showAddress(row.mailAddress ?? '')}</strong>. Nothing changes before that.</li>
+<li>${renderTiming(visit)}</li>
+</ol>
 ${postForm(action, html`${field(address)}${submitButton('Send confirmation email')}`)}
-<p class="hint">${renderTiming(visit)}</p>
-<p class="hint">No access to that mailbox? Write to ${brand.name} on ${ownPageLink(brand, html`your page`)}.</p>`,
+<p class="hint">Can’t you read that email? Write to ${brand.name} on ${ownPageLink(brand, html`your page`)}.</p>`,
   };
 }
 
 const showRequest = ({ brand, action }: PaymentVisit, requested: string) => ({
   title: 'Confirm your payment address',
   content: html`<h1>Confirm your payment address</h1>
-<p>${brand.name} will pay you at <strong>${showAddress(requested)}</strong>.</p>
+${keyFact('New payment address', html`<p class="amount text">${showAddress(requested)}</p>`, `${brand.name} will pay you there.`)}
 ${postForm(action, button('confirm', 'Pay me at this address'))}
 <p class="hint">If you did not ask for this, close this page. Nothing changes.</p>`,
 });
@@ -90,12 +94,12 @@ async function request(visit: PaymentVisit) {
   const isKept = await visit.inWork((work) => requestAddress(work, visit.row.creatorId, address.data));
   return isKept
     ? toAnswer('Check your email', 'We emailed you a link. The address changes when you confirm it there.')
-    : toAnswer('Not now', 'Another change waits. See the email about it.');
+    : toAnswer('Not now', 'Another change is already waiting. See the email about it.');
 }
 
 async function confirm({ row: { creatorId, linkVersion }, inWork }: PaymentVisit) {
   const profile = await inWork((work) => confirmRequest(work, creatorId, linkVersion));
-  if (profile === undefined) return toAnswer('Nothing to confirm', 'The change was decided already.');
+  if (profile === undefined) return toAnswer('Nothing to confirm', 'This change has already been decided.');
   return profile.effectiveAt === null
     ? toAnswer('Confirmed', 'You are paid at the new address from now on.')
     : toAnswer(
@@ -119,10 +123,10 @@ async function decide({ row, link, form, inWork }: PaymentVisit) {
     }
     return true;
   });
-  if (!isDecided) return toAnswer('Nothing waits', 'The change was decided already.');
+  if (!isDecided) return toAnswer('Nothing to decide', 'This change has already been decided.');
   return isRight
-    ? toAnswer('Confirmed', 'The new address holds from now on.')
-    : toAnswer('Stopped', 'The address stays as it was, and the brand was told.');
+    ? toAnswer('Confirmed', 'You are paid at the new address from now on.')
+    : toAnswer('Stopped', 'Your address stays as it was. We have told the brand.');
 }
 
 /**

@@ -27,8 +27,9 @@ const Query = z.record(z.string(), z.string().catch('')).catch({});
 const MISSING = page(
   'Not found',
   html`<h1>Not found</h1>
-<p>There is nothing at this address. Perhaps the link has ended: please check it, or ask for a new one.</p>
-<p>All your work with a brand is also on your own page. <a href="/me">Email me the link to it</a></p>`,
+<p>There is nothing at this address. The link may have ended. Check it, or ask the brand for a new one.</p>
+<p>Everything between you and a brand is also on your own page.</p>
+<p><a class="button" href="/me">Email me the link to it</a></p>`,
 );
 
 async function send(reply: FastifyReply, status: number, text: string, brand?: BrandFace): Promise<FastifyReply> {

@@ -5,7 +5,7 @@ import { page, pageHeaders } from '../../kit/html/page.ts';
 import { dayTag } from '../../kit/html/times.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import { findShare, listShared, MAX_SHARED, type SharedRow } from '../../workflow/shipments/share.api.ts';
-import { formatCarrier, STATUS, sentence } from './parcel.ts';
+import { formatCarrier, isOnItsWay, STATUS, sentence } from './parcel.ts';
 
 const Params = z.object({ shareId: z.string() });
 const NOTHING = html``;
@@ -21,9 +21,8 @@ const formatName = ({ creatorName, igHandle, ttHandle }: SharedRow): string => {
   return creatorName ?? (handle === null ? 'A creator' : `@${handle}`);
 };
 
-/** Only a parcel that is still to arrive is expected. */
-const renderExpected = ({ estimatedArrival, status }: SharedRow): Html =>
-  estimatedArrival === null || status === 'delivered' || status === 'returned' ? NOTHING : dayTag(estimatedArrival);
+const renderExpected = (row: SharedRow): Html =>
+  row.estimatedArrival !== null && isOnItsWay(row) ? dayTag(row.estimatedArrival) : NOTHING;
 
 interface Column {
   head: string;

@@ -92,6 +92,13 @@ ${content}
 </form>`;
 }
 
+/** The fact that matters most on a page: its name, the fact in large type, and a sentence about it. */
+export const keyFact = (name: Html | string, fact: Html, about: Html | string): Html => html`<div class="key">
+<p class="key-name">${name}</p>
+${fact}
+<p class="hint">${about}</p>
+</div>`;
+
 /** A submit button. If a form has several, its value says which action was chosen. */
 export function submitButton(label: string, choice?: { name: string; value: string; quiet?: boolean }): Html {
   if (!choice) return html`<button>${label}</button>`;

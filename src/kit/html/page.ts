@@ -2,10 +2,11 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { PICTURE_IN_URL } from '../values/web-address.ts';
 import { type Html, html } from './html.ts';
+import { LOGO } from './logo.ts';
 
 /** The colours of every page that the server writes, light and dark. */
 export const COLOURS = readFileSync(new URL('./colours.css', import.meta.url), 'utf8');
-const SHEETS = ['page.css', 'tables.css', 'print.css'];
+const SHEETS = ['page.css', 'facts.css', 'tables.css', 'print.css'];
 const STYLE = COLOURS + SHEETS.map((name) => readFileSync(new URL(name, import.meta.url), 'utf8')).join('');
 
 /**
@@ -103,6 +104,10 @@ function renderHead(brand: BrandFace): Html {
 `;
 }
 
+/** The header of a page that belongs to no brand. */
+const PRODUCT_HEAD = html`<header class="brand">${LOGO}<span>Rollcall</span></header>
+`;
+
 /** A button that copies a text, hidden where no script runs. */
 export const copyButton = (text: string): Html =>
   html`<button type="button" class="copy" data-copy="${text}" aria-label="Copy ${text}" hidden>Copy</button>`;
@@ -136,7 +141,7 @@ export function page(title: string, content: Html, brand?: BrandFace): string {
 </head>
 <body>
 <main>
-${brand ? renderHead(brand) : NOTHING}${content}
+${brand ? renderHead(brand) : PRODUCT_HEAD}${content}
 </main>
 ${NEEDS_SCRIPT.test(content.html) ? html`<script>${{ html: SCRIPT }}</script>\n` : NOTHING}</body>
 </html>

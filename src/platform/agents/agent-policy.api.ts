@@ -86,7 +86,7 @@ const agentPolicyOperations = [
     id: 'get_agent_policy',
     path: '/v1/agent-policy',
     tag,
-    summary: 'What agents may do',
+    summary: 'Get the agent policy',
     description: 'Applies to every MCP call. A refused call gets 403 POLICY_REFUSED, which names the rule.',
     forAgents: {
       description:
@@ -100,9 +100,9 @@ const agentPolicyOperations = [
     id: 'update_agent_policy',
     path: '/v1/agent-policy',
     tag,
-    summary: 'Change what agents may do',
+    summary: 'Change the agent policy',
     description:
-      'Set changes, omit keeps, null clears. Applies to calls that start after the response. Agents cannot call this.',
+      'Only the fields that you send change; null clears one. Applies to calls that start after the response. Agents cannot call this.',
     body: AgentPolicyPatch,
     item: AgentPolicy,
     forAgents: false,

@@ -150,7 +150,7 @@ const planOperations = [
     id: 'list_plans',
     path: '/v1/plans',
     tag,
-    summary: 'Planned changes',
+    summary: 'List plans',
     description: 'Changes requested with `mode=plan`, newest first. A plan can be applied for 24 hours.',
     forAgents: { description: 'Changes planned with mode "plan", newest first. A person can apply one for 24 hours.' },
     query: PlanFilter,
@@ -166,7 +166,7 @@ const planOperations = [
     id: 'get_plan',
     path: '/v1/plans/{id}',
     tag,
-    summary: 'One plan',
+    summary: 'Get a plan',
     description: 'Shows the changes as old and new values.',
     item: Plan,
     find: async ({ postgres, clock }, { caller, params }) =>

@@ -127,7 +127,7 @@ const brandOperations = [
     id: 'get_brand',
     path: '/v1/brand',
     tag,
-    summary: 'The brand of this key',
+    summary: 'Get the brand of this key',
     description: 'Includes the plan and the settings.',
     item: Brand,
     find: async ({ postgres }, { caller }) => toBrand(await getBrand(postgres.db, caller.brandId)),
@@ -138,7 +138,7 @@ const brandOperations = [
     tag,
     summary: 'Change the brand',
     description:
-      'Set changes, omit keeps, null clears; also inside `settings`. A new rate or currency applies to later orders.',
+      'Only the fields that you send change, and null clears one; the same inside `settings`. A new rate or currency applies to later orders.',
     forAgents: {
       description: 'Also inside `settings`, what is omitted stays. A new rate or currency applies to later orders.',
       example: { industry: 'Skin care' },

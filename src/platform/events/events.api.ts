@@ -60,7 +60,7 @@ const eventOperations = [
     id: 'list_events',
     path: '/v1/events',
     tag: 'Webhooks',
-    summary: "The brand's events in order",
+    summary: 'List events in order',
     description:
       'The events that webhooks deliver, from the last 30 days, even if the brand has no webhook. Send `next_after` as ' +
       '`after` to continue; with `wait` the call waits for an event. An `after` older than 30 days gets 409 CONFLICT with ' +

@@ -107,7 +107,7 @@ const jobOperations = [
     tag,
     item: Job,
     forAgents,
-    summary: "The brand's jobs",
+    summary: 'List jobs',
     description: 'Newest first, with their files.',
     query: JobFilter,
     rows: jobs,
@@ -116,7 +116,7 @@ const jobOperations = [
   get({
     ...one,
     id: 'get_job',
-    summary: 'One job',
+    summary: 'Get a job',
     description: 'Shows its progress and files. Signed addresses of the files work until `files_end_at`.',
     forAgents,
     find: async (context, { caller, params }) =>

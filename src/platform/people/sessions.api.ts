@@ -132,7 +132,8 @@ const sessionOperations = [
     path: '/v1/session/mails',
     tag,
     summary: 'Switch your own emails on or off',
-    description: 'Set changes, omit keeps. Each is on until you switch it off; others of the brand keep theirs.',
+    description:
+      'Only the settings that you send change. Each is on until you switch it off; others of the brand keep theirs.',
     callers: ['session'],
     forViewers: true,
     body: OwnMails,

@@ -162,7 +162,7 @@ const listRequests = read({
   id: 'list_requests',
   path: '/v1/requests',
   tag: 'Usage',
-  summary: 'Calls of the last 14 days',
+  summary: 'List calls of the last 14 days',
   description:
     "Calls with the brand's keys, newest first, with their answer, cost and duration. A call appears within a " +
     'few seconds. Search texts are not kept. For balances use `GET /v1/usage`: single calls may be missing here.',

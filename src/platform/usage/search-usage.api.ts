@@ -104,7 +104,7 @@ export const getSearchUsage = get({
   id: 'get_search_usage',
   path: '/v1/usage/searches',
   tag: 'Usage',
-  summary: 'How the brand searches',
+  summary: 'Get how the brand searches',
   description:
     'Which filters keys used, how many searches found nothing, how many previews became searches, and how long ' +
     'answers took, from ' +

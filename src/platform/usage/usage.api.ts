@@ -129,7 +129,7 @@ const listUsage = read({
   id: 'list_usage',
   path: '/v1/usage',
   tag: 'Usage',
-  summary: 'Credits and calls per data key and day',
+  summary: 'Get credits and calls by key and day',
   description:
     'Sums of the credit ledger. A call appears within two seconds. `granularity` and `by` add a series of all calls by hour ' +
     'or day and by key, operation or status.',

@@ -74,7 +74,7 @@ const webhookOperations = [
     id: 'list_webhooks',
     path: '/v1/webhooks',
     tag,
-    summary: "The brand's webhooks",
+    summary: 'List webhooks',
     description: 'Newest first, with the outcome of the newest attempt. Secrets are shortened.',
     item: Webhook,
     rows: webhooks,
@@ -101,7 +101,7 @@ const webhookOperations = [
     id: 'get_webhook',
     path: '/v1/webhooks/{id}',
     tag,
-    summary: 'One webhook',
+    summary: 'Get a webhook',
     description: 'The same fields as in the list.',
     item: Webhook,
     find: async ({ postgres }, { caller, params }) =>

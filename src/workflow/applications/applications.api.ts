@@ -25,7 +25,7 @@ const applicationOperations = [
     id: 'list_campaign_applications',
     path: '/v1/campaigns/{id}/applications',
     tag,
-    summary: 'Applications to one campaign',
+    summary: 'List applications to a campaign',
     description: 'Newest first; `created_after` and `created_before` mean `applied_at`.',
     forAgents: { isListed: false },
     query: CampaignApplicationFilter,
@@ -45,7 +45,7 @@ const applicationOperations = [
     id: 'list_applications',
     path: '/v1/applications',
     tag,
-    summary: 'Applications to all campaigns',
+    summary: 'List applications',
     description: 'Newest first; `created_after` and `created_before` mean `applied_at`.',
     forAgents: { description: 'Newest first.' },
     query: ApplicationFilter,
@@ -57,7 +57,7 @@ const applicationOperations = [
     id: 'get_application',
     path: '/v1/applications/{id}',
     tag,
-    summary: 'One application',
+    summary: 'Get an application',
     description: "Includes its campaign's title and the brand's note.",
     item: ApplicationDetail,
     find: async ({ postgres }, { caller, params }) =>
@@ -69,7 +69,7 @@ const applicationOperations = [
     tag,
     summary: 'Accept, shortlist or reject an application, or write a note on it',
     description:
-      'Set changes, omit keeps, null clears the note. ' +
+      'Only the fields that you send change; null clears the note. ' +
       'Accepting puts the creator on the roster and fills in the name and handles that are missing there. When the roster ' +
       "is at the plan's limit, nothing changes. If the application's email address and handles belong to different creators, the answer is 409 with their `existing_ids`.",
     forAgents: {

@@ -20,7 +20,7 @@ export const folderOperations = [
     id: 'list_asset_folders',
     path: '/v1/assets/folders',
     tag,
-    summary: 'The folders of the content library',
+    summary: 'List folders',
     description: 'All folders at every level, newest first; `parent_id` limits them to one parent.',
     forAgents: { description: 'At every level, newest first.', example: {} },
     query: FolderFilter,
@@ -44,7 +44,7 @@ export const folderOperations = [
     path: '/v1/assets/folders/{id}',
     tag,
     summary: 'Rename or move a folder',
-    description: 'Set changes, omit keeps; `parent_id: null` moves it to the root.',
+    description: 'Only the fields that you send change; `parent_id: null` moves it to the root.',
     forAgents: {
       isListed: false,
       description: '`parent_id: null` moves it to the root.',

@@ -36,7 +36,7 @@ const briefOperations = [
     id: 'list_briefs',
     path: '/v1/briefs',
     tag,
-    summary: 'Briefs for creators',
+    summary: 'List briefs',
     description: 'Newest first.',
     query: BriefFilter,
     item: Brief,
@@ -60,7 +60,7 @@ const briefOperations = [
     id: 'get_brief',
     path: '/v1/briefs/{id}',
     tag,
-    summary: 'One brief',
+    summary: 'Get a brief',
     description: 'Includes its recipients and when each first opened it.',
     item: BriefDetail,
     find: async ({ postgres: { db } }, { caller: { brandId }, params }) => {
@@ -90,7 +90,7 @@ const briefOperations = [
     path: '/v1/briefs/{id}',
     tag,
     summary: 'Change a brief, or complete it',
-    description: 'Set changes, omit keeps, null clears. Recipients always see the current text.',
+    description: 'Only the fields that you send change; null clears one. Recipients always see the current text.',
     forAgents: {
       description: 'Recipients always see the current text.',
       example: { id: 'brf_…', due_date: '2030-06-30' },

@@ -24,7 +24,7 @@ const listCampaignCreatorsOperation = read({
   id: 'list_campaign_creators',
   path: '/v1/campaigns/{id}/creators',
   tag: 'Campaigns',
-  summary: 'Creators of a campaign by stage',
+  summary: 'List the creators of a campaign by stage',
   description:
     'Everyone who applied or works on the campaign, without rejected applicants, the furthest stage first. `summary` ' +
     'counts each stage and adds up the fixed fees of signed contracts.',
@@ -67,7 +67,8 @@ const campaignOperations = [
     path: '/v1/campaigns',
     tag,
     summary: 'Create a campaign',
-    description: '`name` becomes `title`, `type` becomes `campaign_type`; the label is derived from `compensation`.',
+    description:
+      'Creates a campaign, with a public page where creators apply. The answer returns `name` as `title` and `type` as `campaign_type`, and describes `compensation` in a label.',
     forAgents: {
       description: 'Creators apply on its page while it is active.',
       example: { name: 'Summer launch', compensation: { type: 'commission', amount: 10 } },
@@ -83,7 +84,7 @@ const campaignOperations = [
     id: 'get_campaign',
     path: '/v1/campaigns/{id}',
     tag,
-    summary: 'One campaign',
+    summary: 'Get a campaign',
     description: 'Includes its description, compensation, requirements and the page where creators apply.',
     item: CampaignDetail,
     find: async ({ postgres, config, clock }, { caller, params }) => {
@@ -102,7 +103,8 @@ const campaignOperations = [
     path: '/v1/campaigns/{id}',
     tag,
     summary: 'Change a campaign',
-    description: 'Set changes, omit keeps, null clears; also inside `compensation` and `requirements`.',
+    description:
+      'Only the fields that you send change, and null clears one; the same inside `compensation` and `requirements`.',
     forAgents: {
       description: 'Also inside `compensation` and `requirements`, what is omitted stays.',
       example: { id: 'cmp_…', status: 'paused' },

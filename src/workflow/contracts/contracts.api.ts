@@ -50,7 +50,7 @@ const contractOperations = [
     id: 'list_contracts',
     path: '/v1/contracts',
     tag,
-    summary: 'Contracts with creators',
+    summary: 'List contracts',
     description: 'Newest first.',
     query: ContractFilter,
     item: Contract,
@@ -87,7 +87,7 @@ const contractOperations = [
     id: 'get_contract',
     path: '/v1/contracts/{id}',
     tag,
-    summary: 'One contract',
+    summary: 'Get a contract',
     description: 'Includes its usage rights and the name it was signed with.',
     item: ContractDetail,
     find: async ({ postgres }, { caller, params }) =>
@@ -98,7 +98,8 @@ const contractOperations = [
     path: '/v1/contracts/{id}',
     tag,
     summary: 'Change a draft contract',
-    description: 'Set changes, omit keeps, null clears. A contract that was sent cannot be changed: 409.',
+    description:
+      'Only the fields that you send change; null clears one. A contract that was sent cannot be changed: 409.',
     forAgents: {
       description: 'A contract that was sent cannot be changed.',
       example: { id: 'ctr_…', title: 'Summer launch' },
@@ -113,7 +114,7 @@ const contractOperations = [
     id: 'get_contract_document',
     path: '/v1/contracts/{id}/document',
     tag,
-    summary: 'The text of a contract that was sent',
+    summary: 'Get the text of a sent contract',
     description: 'Exactly what the creator signs, with its SHA-256. A draft has no text yet: 404.',
     forAgents: { description: 'Exactly what the creator signs, with its SHA-256. A draft has no text yet.' },
     item: ContractDocument,

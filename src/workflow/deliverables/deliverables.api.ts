@@ -23,7 +23,7 @@ const deliverableOperations = [
     id: 'list_deliverables',
     path: '/v1/deliverables',
     tag,
-    summary: 'Content that creators owe or have submitted',
+    summary: 'List deliverables',
     description:
       'Newest first. Includes one for each unit that a contract promises, and those requested without a contract.',
     forAgents: { example: { creator_email: 'ana@example.com' } },
@@ -40,7 +40,7 @@ const deliverableOperations = [
     id: 'get_deliverable',
     path: '/v1/deliverables/{id}',
     tag,
-    summary: 'One deliverable',
+    summary: 'Get a deliverable',
     description: 'Includes every submitted version, newest first.',
     item: DeliverableDetail,
     find: async ({ postgres, clock }, { caller, params }) => {

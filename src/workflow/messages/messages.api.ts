@@ -54,7 +54,7 @@ const messageOperations = [
     id: 'list_conversations',
     path: '/v1/messages',
     tag,
-    summary: "The brand's conversations with creators",
+    summary: 'List conversations',
     description:
       'The conversation with the newest message first. `created_after` and `created_before` mean the time of its last message.',
     forAgents: { description: 'The conversation with the newest message first.' },
@@ -94,7 +94,7 @@ const messageOperations = [
     id: 'get_conversation',
     path: '/v1/messages/{conversationId}',
     tag,
-    summary: 'One conversation with its messages',
+    summary: 'Get a conversation with its messages',
     description:
       'The newest 500, oldest first; `before` and `before_number` return older ones. This call marks nothing as read.',
     forAgents: {

@@ -119,7 +119,7 @@ export const paymentsNoun = noun({
     get({
       ...one,
       id: 'get_payment_profile',
-      summary: 'Where a creator is paid',
+      summary: 'Get where a creator is paid',
       description:
         'Without a profile, the creator is paid at the email address. Account numbers and tax ids are not kept.',
       forAgents: { isListed: false },

@@ -23,7 +23,7 @@ const shipmentOperations = [
     id: 'list_shipments',
     path: '/v1/shipments',
     tag,
-    summary: 'Shipments to creators',
+    summary: 'List shipments',
     description: 'Newest first.',
     query: ShipmentFilter,
     response: ShipmentList,
@@ -33,7 +33,7 @@ const shipmentOperations = [
     id: 'get_shipment',
     path: '/v1/shipments/{id}',
     tag,
-    summary: 'One shipment',
+    summary: 'Get a shipment',
     description: 'Includes the events that the carrier reported.',
     item: ShipmentDetail,
     find: async ({ postgres }, { caller, params }) => toWire(await getShipment(postgres.db, caller.brandId, params.id)),
@@ -61,7 +61,7 @@ const shipmentOperations = [
     tag,
     summary: 'Correct a shipment or change its status',
     description:
-      'Set changes, omit keeps, null clears. Any status may follow any other. Entering `shipped` or `delivered` ' +
+      'Only the fields that you send change; null clears one. Any status may follow any other. Entering `shipped` or `delivered` ' +
       'records the time; going back clears it.',
     forAgents: {
       description:

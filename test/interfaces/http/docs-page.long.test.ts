@@ -56,7 +56,7 @@ describe.skipIf(!hasBrowser('The docs page'))('the docs page in a real Chromium'
 
   test('says what to do first and where keys come from, and contacts no other host', async () => {
     await page.goto(`${app.url}/`);
-    await page.getByRole('heading', { name: 'Rollcall' }).first().waitFor();
+    await page.getByRole('heading', { name: 'Rollcall API' }).first().waitFor();
     await expect(page.title()).resolves.toBe('Rollcall API');
     await expect(page.locator('html').getAttribute('lang')).resolves.toBe('en');
     const start = page.locator('body');
@@ -76,7 +76,7 @@ describe.skipIf(!hasBrowser('The docs page'))('the docs page in a real Chromium'
 
   test('has a separate page for the older interface, where its operations can be tried', async () => {
     await page.goto(`${app.url}/docs/legacy/`);
-    await page.getByRole('heading', { name: 'Rollcall, older interface' }).first().waitFor();
+    await page.getByRole('heading', { name: 'Rollcall API, older interface' }).first().waitFor();
     await expect(page.title()).resolves.toBe('Rollcall API, older interface');
     const answer = await tryFirst('/api/v1/creators/search', keys.brand);
     expect(answer.headers().link).toContain('rel="successor-version"');

@@ -56,6 +56,39 @@ describe('the reference', () => {
   });
 });
 
+const Shown = z.object({
+  'x-tagGroups': z.array(z.object({ tags: z.array(z.string()) })),
+  tags: z.array(z.object({ name: z.string() })),
+  paths: z.record(
+    z.string(),
+    z.record(
+      z.string(),
+      z.object({
+        operationId: z.string(),
+        tags: z.array(z.string()),
+        'x-codeSamples': z.array(z.object({ lang: z.string(), source: z.string() })),
+      }),
+    ),
+  ),
+});
+
+describe('the document of the reference', () => {
+  test('has each section in one group, and for each operation code of both clients with the address of this server', async () => {
+    const document = Shown.parse((await call(`${app.url}/openapi-examples.json`)).body);
+    const grouped = document['x-tagGroups'].flatMap(({ tags }) => tags);
+    expect(grouped.toSorted()).toEqual(document.tags.map(({ name }) => name).toSorted());
+    const uploads = new Set(operations.flatMap(({ id, takesFile }) => (takesFile ? [id] : [])));
+    const listed = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+    expect(listed).toHaveLength(operations.length);
+    for (const { operationId, tags, 'x-codeSamples': samples } of listed) {
+      expect([operationId, tags.every((tag) => grouped.includes(tag))]).toEqual([operationId, true]);
+      const languages = uploads.has(operationId) ? [] : ['typescript', 'python'];
+      expect([operationId, samples.map(({ lang }) => lang)]).toEqual([operationId, languages]);
+      for (const { source } of samples) expect(source).toContain(app.url);
+    }
+  });
+});
+
 describe('/llms.txt', () => {
   test('introduces the API, lists its documents, and names every operation once', async () => {
     const { status, headers, body } = await call(`${app.url}/llms.txt`);

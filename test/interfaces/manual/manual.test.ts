@@ -126,7 +126,7 @@ describe('The manual', () => {
     }
     expect((await fetch(`${app.url}/manual/pictures/none.webp`)).status).toBe(404);
     const missing = await fetch(`${app.url}/manual/nothing`);
-    expect([missing.status, await missing.text()]).toEqual([404, expect.stringContaining('All pages')]);
+    expect([missing.status, await missing.text()]).toEqual([404, expect.stringContaining('all pages')]);
   });
 
   it('finds the section that has the words of a search, also with a letter wrong, and says when none has', async () => {

@@ -53,7 +53,7 @@ const integrationOperations = [
     tag,
     summary: 'Change how orders of a store are read',
     description:
-      'Set changes, omit keeps, and an empty list clears. For shops that mark orders of subscriptions with tags ' +
+      'Only the fields that you send change; an empty list clears one. For shops that mark orders of subscriptions with tags ' +
       'other than those of a known subscription app. Applies to later reports of orders.',
     forAgents: { isListed: false },
     hints: { planned: true },

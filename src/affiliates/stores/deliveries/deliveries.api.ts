@@ -13,7 +13,7 @@ const storeDeliveryOperations = [
     id: 'list_store_deliveries',
     path: '/v1/affiliates/integrations/{id}/deliveries',
     tag,
-    summary: 'Deliveries of a store',
+    summary: 'List deliveries of a store',
     description:
       'What the store sent in the last 30 days, newest first, with its outcome. `state=failed` lists what could not be read, with the reason.',
     forAgents: { isListed: false },

@@ -118,7 +118,7 @@ const backfillOperations = [
   get({
     ...one,
     id: 'get_store_backfill',
-    summary: "The progress of reading a store's history",
+    summary: "Get the progress of reading a store's history",
     description: 'Shows the run that was started last.',
     forAgents,
     find: async ({ postgres }, { caller, params }) => {

@@ -16,6 +16,7 @@ import { ERROR_CODES, type ErrorCode, STATUS } from '../../../kit/values/errors.
 import { SEPARATOR } from '../../../kit/values/page.ts';
 import { tags } from '../../nouns.ts';
 import { constrainInputs } from './inputs.ts';
+import { INTRODUCTION } from './introduction.ts';
 import { Refusal, refusalExample, refusalName } from './refusals.ts';
 import { type Announced, describeWebhooks } from './webhooks.ts';
 
@@ -203,6 +204,15 @@ function toForm({ operation, schemas }: Collected): SchemaNode {
   };
 }
 
+/** The keys that may call an operation, as a sentence. */
+function describeCallers({ callers }: Operation): string {
+  const keys = [
+    ...(callers.includes('brand') ? ['a brand key'] : []),
+    ...(callers.includes('data') ? ['a data key'] : []),
+  ];
+  return `Call it with ${keys.join(' or ')}.`;
+}
+
 function describe(collected: Collected): SchemaNode {
   const { operation } = collected;
   const hasBody = operation.method !== 'GET' && (operation.method !== 'DELETE' || !mayBeBare(operation));
@@ -210,7 +220,7 @@ function describe(collected: Collected): SchemaNode {
     operationId: operation.id,
     tags: [operation.tag],
     summary: operation.summary,
-    description: `${operation.description}\n\nKeys: ${operation.callers.join(' or ')}.`,
+    description: `${operation.description}\n\n${describeCallers(operation)}`,
     parameters: [
       ...listParameters(operation.params, 'path', collected),
       ...listParameters(operation.query, 'query', collected),
@@ -241,43 +251,20 @@ function listTags(operations: readonly Operation[]): SchemaNode[] {
   return tags.flatMap(({ name, about }) => (usedTags.has(name) ? [{ name, description: about }] : []));
 }
 
-/** The introduction of the reference: first steps, and where keys come from. */
-const FIRST_STEPS = `The API behind a brand's work with content creators.
-
-1. **Get a key.** Create one in the [web app](/app) under *API keys*, or ask your operator for one. On a machine where
-   \`npm start\` runs, \`.rollcall/demo.env\` has two keys of the demo brand.
-2. **Paste it under Authentication** on this page. A *data* key searches the directory, for credits. A *brand* key can call everything.
-3. **Open [Search the creator directory](#tag/directory/GET/v1/creators/search)**, press *Test Request*, then *Send*. The example
-   values find creators.
-
-**Lists** answer \`{data, pagination}\`. \`page\` starts at 1 and \`limit\` is the number of items on it; \`pagination.total\` counts the
-items of all pages, and \`has_more\` says whether another page follows.
-
-**Changes** take an \`Idempotency-Key\` header with a value of your choice. If you got no response, send the call again with the
-same key: within 24 hours you get the first response, and nothing changes twice. Without a key, a repeat is a second change.
-
-**Webhooks** tell you what happens: [create one](#tag/webhooks/POST/v1/webhooks), verify the signature of each delivery, and answer
-with a 2xx within 5 seconds. After a network error, a time-out or a 5xx there is one more attempt 2 seconds later; a 3xx or 4xx is
-never retried. An event can arrive twice: \`X-Service-Event-Id\` stays the same.
-
-**Errors** are \`{error, code, details?, request_id}\`: branch on \`code\`. Each key has 100 calls a minute.
-
-**Clients** for TypeScript and Python are at [/clients/](/clients/). The same reference is an OpenAPI document at
-[/openapi.json](/openapi.json), and the [manual](/manual) explains what it is for. Agents can read [/llms.txt](/llms.txt) and call tools at \`/mcp\`.`;
-
 /** The title and description of each document. */
 const INFO: Readonly<Record<Variant, SchemaNode>> = {
   current: {
-    title: 'Rollcall',
+    title: 'Rollcall API',
     version: '1',
-    description: FIRST_STEPS,
+    description: INTRODUCTION,
   },
   legacy: {
-    title: 'Rollcall, older interface',
+    title: 'Rollcall API, older interface',
     version: '0',
     description:
-      'The same service under `/api/v1`, for clients written before `/v1`. Every response links to its successor; ' +
-      '[/manual/legacy](/manual/legacy) lists the differences, [/docs](/docs) has the current API.',
+      'The same service under `/api/v1`, for clients that were written before `/v1`. Both accept the same keys.\n\n' +
+      'New programs should use the [current API](/docs/). [The older interface](/manual/legacy) lists the differences, ' +
+      'and every response links to its successor.',
   },
 };
 
@@ -305,7 +292,9 @@ export function openapiDocument({ variant, operations, events }: Interface): Sch
       responses,
       headers: HEADERS,
       parameters: { IdempotencyKey: IDEMPOTENCY_KEY, PaidOnce: PAID_ONCE, Mode: MODE },
-      securitySchemes: { apiKey: { type: 'http', scheme: 'bearer', description: 'svk_…, 44 characters' } },
+      securitySchemes: {
+        apiKey: { type: 'http', scheme: 'bearer', description: 'A brand key or a data key: `svk_…`, 44 characters.' },
+      },
     },
   };
 }

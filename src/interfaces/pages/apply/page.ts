@@ -64,7 +64,12 @@ export function formPage(campaign: PublicCampaign, values: FormValues, problems:
     `${isWrong ? 'Error: ' : ''}Apply to ${title} – ${brandName}`,
     html`${errorSummary(fields)}
 <h1>${title}</h1>
-${pay === null ? NOTHING : html`<p class="pay">${pay}</p>`}
+${
+  pay === null
+    ? NOTHING
+    : html`<div class="key"><p class="key-name">You get</p>
+<p class="amount text">${pay}</p></div>`
+}
 ${deadline === null ? NOTHING : html`<p class="hint">Apply by ${isWholeDay(deadline) ? html`the end of ${formatDate(deadline)} (${timeZone})` : localTimeTag(deadline)}.</p>`}
 ${description === null ? NOTHING : html`<p class="description">${description}</p>`}
 ${postForm(
@@ -84,9 +89,9 @@ export function thanksPage(campaign: PublicCampaign): string {
   const { title, brandName } = campaign;
   return page(
     `Thank you – ${brandName}`,
-    html`<p class="hint">${title}</p>
+    html`<p class="kicker">${title}</p>
 <h1>Thank you</h1>
-<p>Your application has been received.</p>
+<p>${brandName} has your application, and writes to you at the address that you gave.</p>
 <p class="hint">If this address has already applied to this campaign, its first application stays until you confirm this one. We have emailed a link for that.</p>`,
     toFace(campaign),
   );

@@ -23,7 +23,7 @@ export const askPage = (email: string, problem: string | undefined): string =>
     `${problem ? 'Error: ' : ''}Your page`,
     form(
       html`<h1>Your page</h1>
-<p>Your links, earnings and work with a brand are on one page. We email you the link.</p>`,
+<p>Each brand that you work with has a page for you, with your links, earnings and work. We email you the link.</p>`,
       email,
       problem,
     ),

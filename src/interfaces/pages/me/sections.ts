@@ -2,7 +2,7 @@ import { shortUrl } from '../../../affiliates/links/links.shapes.ts';
 import { computeTotalDue } from '../../../affiliates/payouts/balances.ts';
 import { getLinkTerms } from '../../../affiliates/terms/effective.ts';
 import { summarizeTerms } from '../../../affiliates/terms/summary.ts';
-import { postForm, submitButton } from '../../../kit/html/controls.ts';
+import { keyFact, postForm, submitButton } from '../../../kit/html/controls.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
 import { copyButton, ownPageTitle } from '../../../kit/html/page.ts';
 import { dayTag, localTimeTag, periodText } from '../../../kit/html/times.ts';
@@ -97,11 +97,11 @@ const countUnread = ({ creatorUnread }: { creatorUnread: number }) =>
   formatCount(creatorUnread, 'unread message', 'unread messages');
 
 /** The day of the next payout is the brand's decision, so that none is promised. */
-const explainPayable = (minor: number, currency: string, { profile }: All, { brandName }: Facts): string => {
-  if (minor <= 0) return `Payable now, in ${currency}`;
+const explainPayable = (minor: number, { profile }: All, { brandName }: Facts): string => {
+  if (minor <= 0) return 'Nothing is due at the moment.';
   return profile.waiting === null
-    ? `Payable now, in ${currency}. ${brandName} pays it with its next payout.`
-    : `Payable now, in ${currency}, once your new payment address holds.`;
+    ? `${brandName} pays it with its next payout.`
+    : `${brandName} pays it once your new payment address is in use.`;
 };
 
 function earnings(all: All, about: Facts): Html {
@@ -119,8 +119,9 @@ function earnings(all: All, about: Facts): Html {
       ['To be deducted for refunds', outstandingMinor, outstandingMinor > 0],
       ['In the review period', standing.heldMinor, standing.heldMinor > 0],
     ];
-    return html`<p class="amount">${money(computeTotalDue(standing))}</p>
-<p class="hint">${explainPayable(computeTotalDue(standing), currency, all, about)}</p>
+    const due = computeTotalDue(standing);
+    const amount = html`<p class="amount">${money(due)}</p>`;
+    return html`${keyFact(`Payable now, in ${currency}`, amount, explainPayable(due, all, about))}
 <dl class="sums">${facts.map(([name, minor, isShown]) => (isShown ? html`<dt>${name}</dt><dd>${money(minor)}</dd>\n` : NOTHING))}</dl>
 ${heldUntil(holds.filter((hold) => hold.currency === currency))}`;
   });
@@ -171,7 +172,7 @@ function renderLinks({ links, figures, customers }: All, { linksUrl }: Facts): H
   const counted =
     links.length === 0
       ? NOTHING
-      : html`<p class="hint">Since each was made. Refunds and orders that do not count lower the commission, so it can differ from what you were paid.</p>`;
+      : html`<p class="hint">Counted since the day each was created. Refunds lower the commission, so it can differ from what you were paid.</p>`;
   return html`${section('Your links and codes', lines, 'You have no link or code yet.')}${counted}${brought}`;
 }
 
@@ -221,7 +222,7 @@ function renderPayoutState({ status, paidAt, createdAt, correctedAt }: All['payo
 function renderAddress({ profile }: All, { creatorId, email }: Facts, to: Leads): Html {
   const address = html`<span class="address">${showAddress(profile.walletEmail ?? email)}</span>`;
   if (profile.waiting !== null) {
-    return html`<li>${address}<br><span class="hint">Another address waits; see the email about it</span></li>
+    return html`<li>${address}<br><span class="hint">A new address is waiting; see the email about it</span></li>
 `;
   }
   const href = to('payment', { id: creatorId, linkVersion: profile.version });
@@ -333,7 +334,7 @@ function renderRights(all: All, { action, brandName }: Facts): Html {
       : html`${answer}<p><a href="${action}?ask=erasure">Ask to be erased</a></p>`;
   return html`<h2>Your data</h2>
 ${postForm(action, submitButton('Download a copy', { name: 'ask', value: 'copy', quiet: true }))}
-<p class="hint">A JSON file with everything ${brandName} keeps about you, and who it was shared with.</p>
+<p class="hint">A file (JSON) with everything ${brandName} keeps about you, and whom it was shared with.</p>
 ${erasure}`;
 }
 
@@ -342,7 +343,7 @@ export const content = (all: All, facts: Facts, to: Leads): Html => html`${ownPa
   { name: facts.brandName },
   facts.name === null ? 'Your page' : `Hello ${facts.name}`,
 )}
-<p>Everything between you and ${facts.brandName}. Keep this link to yourself: anyone who has it can see all of this.</p>
+<p>Your work, links and earnings with ${facts.brandName}. Keep this link to yourself: anyone who has it can see this page.</p>
 ${toDo(all, facts, to)}
 ${earnings(all, facts)}
 ${renderLinks(all, facts)}

@@ -3,6 +3,7 @@ import { type StatementLineRow, toStatementLines } from '../../../affiliates/pay
 import type { PayoutFacts } from '../../../affiliates/payouts/payouts.ts';
 import type { CreatorStatementLine, toStatementContent } from '../../../affiliates/statements/statements.shapes.ts';
 import type { StatementFacts } from '../../../affiliates/statements/statements.ts';
+import { keyFact } from '../../../kit/html/controls.ts';
 import { type Html, html } from '../../../kit/html/html.ts';
 import { dayTag, dayText, timeText } from '../../../kit/html/times.ts';
 import { formatMoney, formatNumber } from '../../../kit/values/format.ts';
@@ -279,14 +280,16 @@ export function renderTotals({ totals, lines }: ReturnType<typeof toStatementCon
     ];
     const meaning = closing > 0 ? 'Earned and not yet paid on' : 'Closing balance on';
     return html`<h2>${totals.length === 1 ? 'Balance' : `Balance in ${currency}`}</h2>
-<p class="amount">${formatAmount(closing, currency)}</p>
-<p class="hint">${meaning} ${dayTag(period.to)}</p>
+${keyFact(html`${meaning} ${dayTag(period.to)}`, html`<p class="amount">${formatAmount(closing, currency)}</p>`, explainClosing(closing))}
 <dl class="sums">${facts.map(([name, amount]) => html`<dt>${name}</dt><dd>${formatAmount(amount, currency)}</dd>\n`)}<dt class="sum">Closing balance</dt><dd class="sum">${formatAmount(closing, currency)}</dd>
 </dl>
 `;
   });
   return html`${blocks}${why}`;
 }
+
+const explainClosing = (closing: number): string =>
+  closing > 0 ? 'It is paid with a later payout.' : 'Nothing was left to pay.';
 
 /** Says when the statement was made, and how it can be verified later. */
 export function renderProof({ ledgerSeq, ledgerHash, createdAt }: StatementFacts): Html {

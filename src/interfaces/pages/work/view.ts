@@ -45,10 +45,23 @@ const renderKicker = (brandName: string): Html => html`<p class="kicker">Work fo
 const renderNext = (name: string): Html =>
   html`<p>To ask a question, or to see your contract and briefs, go to ${ownPageLink({ name }, html`your page with ${name}`)}.</p>`;
 
+const isHandedIn = ({ status }: DeliverableFacts): boolean => status === 'submitted' || status === 'approved';
+const isOwed = ({ status }: DeliverableFacts): boolean => status !== 'declined' && status !== 'cancelled';
+
+/** Shows how much of the work is handed in; nothing for a single piece, whose status says it. */
+function renderProgress(rows: readonly DeliverableFacts[]): Html {
+  const owed = rows.filter(isOwed);
+  const done = owed.filter(isHandedIn).length;
+  if (owed.length < 2) return NOTHING;
+  const text = `${done} of ${owed.length} handed in`;
+  return html`<p class="progress"><progress max="${owed.length}" value="${done}" aria-label="${text}"></progress> ${text}</p>`;
+}
+
 /** All deliverables of a contract, each with a link to its part of the page. */
 export function listView(title: string, brandName: string, action: string, rows: readonly DeliverableFacts[]): Html {
   return html`${renderKicker(brandName)}
 <h1>${title}</h1>
+${renderProgress(rows)}
 <ul class="plain">
 ${rows.map((row, i) => {
   const { id, dueDate } = row;
@@ -90,7 +103,7 @@ ${feedback === null ? NOTHING : html`<dt>Their feedback</dt><dd class="descripti
 function renderReview(brandName: string, { status, feedback, declinedReason, submittedAt }: DeliverableFacts): Html {
   const said = feedback === null ? NOTHING : html`<blockquote>${feedback}</blockquote>`;
   if (status === 'revision_requested') {
-    const without = feedback === null ? ' They wrote nothing to it.' : '';
+    const without = feedback === null ? ' They left no comment.' : '';
     return html`<div class="notice"><p>${brandName} requested a new version.${without}</p>${said}</div>`;
   }
   if (status === 'approved') return html`<div class="notice"><p>This is approved. Thank you!</p>${said}</div>`;
@@ -173,8 +186,13 @@ ${renderKicker(brandName)}
 <dl>${row.contractTitle === null ? NOTHING : html`<dt>Contract</dt><dd>${row.contractTitle}${others}</dd>`}
 <dt>Due</dt><dd>${row.dueDate === null ? 'No date' : dayTag(row.dueDate)}</dd>
 <dt>Status</dt><dd>${renderStatus(row)}</dd></dl>
-${row.instructions === null ? NOTHING : html`<p class="description">${row.instructions}</p>`}
 ${renderReview(brandName, row)}
+${
+  row.instructions === null
+    ? NOTHING
+    : html`<h2>What ${brandName} asks for</h2>
+<p class="description">${row.instructions}</p>`
+}
 ${allowedMoves.includes('submitted') ? submitForm(view) : NOTHING}
 ${renderVersions(submissions, files)}
 ${allowedMoves.includes('declined') ? declineForm(action, row, refusal) : NOTHING}
