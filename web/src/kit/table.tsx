@@ -78,7 +78,7 @@ function ColumnChoice({ caption, heads, hidden, toggle }: ColumnChoiceProps) {
 interface TopProps {
   caption: string;
   /** The number of rows, in words. */
-  count: string;
+  count: ReactNode;
   columns: readonly { head: string }[];
   hidden: readonly string[];
   toggle: (head: string) => void;
@@ -195,6 +195,8 @@ interface TableProps<Row extends object> {
   getKey?: (row: Row) => string;
   /** The sums of all matching rows, which stay in sight at the bottom. */
   foot?: ReactNode;
+  /** Stands after the number of rows, such as when all of them were last read. */
+  note?: ReactNode;
   /** The usual number of rows, so that the content below hardly moves when they arrive. */
   usually?: number;
   /** Rows are cards beside each other. */
@@ -223,7 +225,7 @@ export const toRows = <Row,>(rows: readonly Row[]): Rows<Row> => ({
 
 /** A list of any length that renders only its visible rows. */
 export function Table<Row extends object>(props: TableProps<Row>) {
-  const { caption, noun, list, empty, selection, foot, getKey = getId, usually = 8, isGallery = false } = props;
+  const { caption, noun, list, empty, selection, foot, note, getKey = getId, usually = 8, isGallery = false } = props;
   // Rows of the previous filters cannot be selected under the new ones.
   const maySelect = list.isOld ? () => false : (props.maySelect ?? (() => true));
   const allowedColumns = useColumns(props.columns);
@@ -236,7 +238,12 @@ export function Table<Row extends object>(props: TableProps<Row>) {
     <div className="table-frame">
       <Top
         caption={caption}
-        count={counted(list.total ?? list.rows.length, noun)}
+        count={
+          <>
+            {counted(list.total ?? list.rows.length, noun)}
+            {note && <>, {note}</>}
+          </>
+        }
         columns={allowedColumns}
         hidden={hidden}
         toggle={toggle}
