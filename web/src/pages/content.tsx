@@ -211,7 +211,7 @@ export function Content() {
             isWide: true,
           },
         ] satisfies Column<Post>[])),
-    { head: 'Posted', cell: ({ posted_at }) => day(posted_at), isWide: true },
+    { head: 'Posted', cell: ({ posted_at }) => <span className="unbroken">{day(posted_at)}</span>, isWide: true },
     { head: 'Tracked since', cell: ({ tracked_at }) => day(tracked_at), isWide: true, isOrder: true },
   ];
   return (

@@ -63,14 +63,14 @@ function Preview({ of: { id, status } }: { of: Pick<Contract, 'id' | 'status'> }
   const text = useCall('get_contract_document', { params: { id } }).data?.data;
   if (text?.contract_id !== id) return null;
   return (
-    <section className="preview-text">
+    <section>
       <div className="card-head">
         <h3>{status === 'signed' ? 'What was signed' : 'What the creator signs'}</h3>
         <Link to="/contracts/$id" params={{ id }} search={{}}>
           {status === 'signed' ? 'Open the signed contract' : 'Open the contract'}
         </Link>
       </div>
-      <div className="scroll stack" {...SCROLLABLE}>
+      <div className="text-preview stack" {...SCROLLABLE}>
         <ContractText html={text.html} />
       </div>
     </section>

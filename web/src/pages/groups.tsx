@@ -202,19 +202,21 @@ export function Groups() {
         columns={listColumns(panel.open, sold)}
         empty={<Empty title="No groups yet">Create one for creators who are paid alike, such as ambassadors.</Empty>}
         foot={
-          <Foot
-            label="Totals of these groups"
-            lines={[
-              {
-                count: counted(list.total ?? 0, 'group'),
-                sums: [
-                  ['Sales', sales],
-                  ['Commission', commission],
-                ],
-              },
-            ]}
-            note={SOLD}
-          />
+          (list.total ?? 0) > 1 ? (
+            <Foot
+              label="Totals of these groups"
+              lines={[
+                {
+                  count: counted(list.total ?? 0, 'group'),
+                  sums: [
+                    ['Sales', sales],
+                    ['Commission', commission],
+                  ],
+                },
+              ]}
+              note={SOLD}
+            />
+          ) : null
         }
       />
       <IfMay needs="create_group">

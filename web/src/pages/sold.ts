@@ -15,16 +15,17 @@ function amounts(rows: readonly Figures[], figure: SoldFigure): string {
   return [...sums].flatMap(([currency, sum]) => (sum === 0 ? [] : [minorMoney(sum, currency)])).join(', ') || '–';
 }
 
-const toTexts = (rows: readonly Figures[]) => ({
-  sales: amounts(rows, 'revenue_minor'),
-  commission: amounts(rows, 'commission_minor'),
+/** Until the figures are read, there is no dash, which would say that there are none. */
+const toTexts = (rows: readonly Figures[] | undefined) => ({
+  sales: rows ? amounts(rows, 'revenue_minor') : '…',
+  commission: rows ? amounts(rows, 'commission_minor') : '…',
 });
 
 /** Sales and commission of all time by group or creator: of one of them, and of all together. */
 export function useSold(only: Pick<Query<'get_analytics_breakdown'>, 'by' | 'group'>) {
-  const { data = [] } = useAll('get_analytics_breakdown', { ...only, from: SINCE });
+  const { data } = useAll('get_analytics_breakdown', { ...only, from: SINCE });
   return {
-    ofKey: (key: string) => toTexts(data.filter((row) => row.key === key)),
-    ofAll: () => toTexts(data.filter((row) => row.key !== null)),
+    ofKey: (key: string) => toTexts(data?.filter((row) => row.key === key)),
+    ofAll: () => toTexts(data?.filter((row) => row.key !== null)),
   };
 }
