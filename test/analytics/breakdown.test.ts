@@ -137,6 +137,8 @@ describe('a breakdown', () => {
       ...{ kind: 'repeat', link_id: link.id, country: 'FR', device: 'mobile' },
       referrer: null,
     });
+    const winners = body.data.filter(({ has_order }: { has_order: boolean }) => has_order);
+    expect(winners.map(({ id }: { id: string }) => id)).toEqual([won.clickId.slice(0, 24)]);
     const ids = body.data.map(({ id }: { id: string }) => id);
     const first = (await list('limit=3')).body;
     expect([first.has_more, first.next_after]).toEqual([true, ids[2]]);

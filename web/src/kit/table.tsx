@@ -1,4 +1,4 @@
-import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { Fragment, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import type { OperationId } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
 import type { Rows } from '../call/use.ts';
@@ -424,8 +424,10 @@ export function PlainTable<Row>(props: {
   selection?: Selection<Row> & { getName: (row: Row) => string };
   /** Stands above the rows, beside the choice of columns. */
   count?: string;
+  /** The heading of the rows that follow, such as their day, where it differs from that of the row before. */
+  heading?: (row: Row) => string;
 }) {
-  const { caption, rows, getKey, foot, isTight, selection, count } = props;
+  const { caption, rows, getKey, foot, isTight, selection, count, heading } = props;
   const allowedColumns = useColumns(props.columns);
   const { hidden, toggle: toggleColumn } = useHidden(caption);
   const columns = count === undefined ? allowedColumns : withoutHidden(allowedColumns, hidden);
@@ -448,25 +450,38 @@ export function PlainTable<Row>(props: {
           </tr>
         </thead>
         <tbody>
-          {rows.map((row, index) => (
-            <tr key={getKey(row)}>
-              {selection && (
-                <td className="choice">
-                  <Choice
-                    label={`Select ${selection.getName(row)}`}
-                    isChosen={selection.selected.has(getKey(row))}
-                    onToggle={(hasShift) => toggle(index, hasShift)}
-                  />
-                </td>
-              )}
-              {columns.map((column, i) => (
-                <td key={column.head} className={toClassName(column)}>
-                  {column.cell(row)}
-                  {isPhone && i === 0 && <Chips columns={columns} row={row} />}
-                </td>
-              ))}
-            </tr>
-          ))}
+          {rows.map((row, index) => {
+            const title = heading?.(row);
+            const before = rows[index - 1];
+            return (
+              <Fragment key={getKey(row)}>
+                {title !== undefined && title !== (before && heading?.(before)) && (
+                  <tr className="heading">
+                    <th scope="rowgroup" colSpan={columns.length + (selection ? 1 : 0)}>
+                      {title}
+                    </th>
+                  </tr>
+                )}
+                <tr>
+                  {selection && (
+                    <td className="choice">
+                      <Choice
+                        label={`Select ${selection.getName(row)}`}
+                        isChosen={selection.selected.has(getKey(row))}
+                        onToggle={(hasShift) => toggle(index, hasShift)}
+                      />
+                    </td>
+                  )}
+                  {columns.map((column, i) => (
+                    <td key={column.head} className={toClassName(column)}>
+                      {column.cell(row)}
+                      {isPhone && i === 0 && <Chips columns={columns} row={row} />}
+                    </td>
+                  ))}
+                </tr>
+              </Fragment>
+            );
+          })}
         </tbody>
         {foot && (
           <tfoot>
