@@ -205,21 +205,20 @@ export function Briefs() {
         <Opener
           onOpen={() => panel.open(id)}
           second={
-            <span className="narrow">
+            <>
               {whoText({ id, title, due_date, status, ...brief })}
               {due_date && (
-                <>
-                  , due <Due at={due_date} isDone={!isOwed(status)} />
-                </>
+                <span className="narrow">
+                  Due <Due at={due_date} isDone={!isOwed(status)} />
+                </span>
               )}
-            </span>
+            </>
           }
         >
           <span className="brief-title">{title}</span>
         </Opener>
       ),
     },
-    { head: 'Creators', cell: whoText, isWide: true },
     { head: 'Campaign', cell: ({ campaign_id }) => <CampaignName id={campaign_id} />, isWide: true },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Progress', cell: (brief) => <Opens of={brief} />, chip: 'value' },

@@ -4,8 +4,11 @@ import { useCall } from '../call/use.ts';
 import { CreatorFace } from '../kit/creator-face.tsx';
 import { Dialog } from '../kit/dialog.tsx';
 import { compact, countryName, day, number, rate, words } from '../kit/format.ts';
-import { Facts, Failure, Stat, Stats } from '../kit/parts.tsx';
+import { Glance } from '../kit/glance.tsx';
+import { Button, Facts, Failure, Stat, Stats } from '../kit/parts.tsx';
+import { platformName, postName } from '../kit/platforms.ts';
 import { Opener } from '../kit/table.tsx';
+import { usePlaceNames } from './directory-names.ts';
 import { Similar } from './directory-similar.tsx';
 
 export type Creator = Row<'search_creators'>;
@@ -29,25 +32,24 @@ export function getPicture({ profile_pic_url: url }: Pick<Creator, 'profile_pic_
 }
 
 /** The same face as on the roster, if the creator is on it. */
-const toFace = (of: Creator) => ({
+export const toFace = (of: Creator) => ({
   name: getName(of),
   email: of.extracted_email,
   handle: of.username,
   picture: getPicture(of),
 });
 
-function About({ of }: { of: Creator }) {
-  const place = formatPlace(of);
-  return (
-    <>
-      <span className="one-line">
-        <span>@{of.username}</span>
-        {of.extracted_email && <span className="wide">, email known</span>}
-      </span>
-      {place && <span className="one-line">{place}</span>}
-    </>
-  );
-}
+/** One line, so that all rows are equally high: a phone has no column for the place. */
+const About = ({ of }: { of: Creator }) => (
+  <span className="one-line">
+    @{of.username}
+    {of.extracted_email && <span className="wide">, email known</span>}
+    <span className="narrow">
+      {' · '}
+      <Place of={of} />
+    </span>
+  </span>
+);
 
 /** A creator in a table: picture, name, handle and place. The name opens the card. */
 export function CreatorOpener({ of, onOpen }: { of: Creator; onOpen: () => void }) {
@@ -69,8 +71,18 @@ function capitalize(place: string | null): string | null {
   return place.length === 2 ? place.toUpperCase() : place.replace(/(?<![\p{L}'’])\p{L}/gu, (c) => c.toUpperCase());
 }
 
-const formatPlace = ({ city, state, country }: Creator): string =>
-  [capitalize(city), capitalize(state), country && countryName(country)].filter(Boolean).join(', ');
+const HOME = 'United States';
+
+/** Where a creator lives, spelt alike for all: “Houston, Texas” or “Incheon, South Korea”. */
+export function Place({ of: { city, state, country } }: { of: Creator }) {
+  const { state: stateName } = usePlaceNames();
+  const countryText = country && countryName(country);
+  const isState = state !== null && (!countryText || countryText === HOME);
+  const region = isState ? stateName(state.toUpperCase()) : state;
+  const known = isState && region !== state.toUpperCase() ? region : capitalize(state);
+  const parts = [capitalize(city), known, isState ? null : countryText].filter(Boolean);
+  return parts.join(', ') || countryText || '–';
+}
 
 const isWeb = (url: string) => /^https?:\/\//.test(url);
 
@@ -87,16 +99,19 @@ interface CreatorCardProps {
   onClose: () => void;
   /** Opens another creator in its place. */
   onOpen: (creator: Creator) => void;
+  /** The creators of the page, in their order, to step through. */
+  among: readonly Creator[];
   /** Buttons that act on the creator. */
   actions: ReactNode;
 }
 
 /** One creator in a side panel. */
-export function CreatorCard({ creator, onClose, onOpen, actions }: CreatorCardProps) {
+export function CreatorCard({ creator, onClose, onOpen, among, actions }: CreatorCardProps) {
   return (
     <Dialog title={creator ? getName(creator) : ''} isOpen={creator !== undefined} onClose={onClose} isSide>
       {creator && (
         <>
+          <Steps creator={creator} among={among} onOpen={onOpen} />
           <Shown creator={creator} actions={actions} />
           <Similar to={creator} onOpen={onOpen} onClose={onClose} />
         </>
@@ -104,6 +119,46 @@ export function CreatorCard({ creator, onClose, onOpen, actions }: CreatorCardPr
     </Dialog>
   );
 }
+
+/** Leads to the creators before and after this one. */
+function Steps({ creator, among, onOpen }: Pick<CreatorCardProps, 'among' | 'onOpen'> & { creator: Creator }) {
+  const index = among.findIndex(({ pk }) => pk === creator.pk);
+  const step = (by: number) => {
+    const next = among[index + by];
+    if (next) onOpen(next);
+  };
+  if (index < 0 || among.length < 2) return null;
+  return (
+    <nav className="row" aria-label="Creators of this page">
+      <Button isDisabled={index === 0} onPress={() => step(-1)}>
+        ← Previous
+      </Button>
+      <Button isDisabled={index === among.length - 1} onPress={() => step(1)}>
+        Next →
+      </Button>
+      <span className="muted small">
+        {number(index + 1)} of {number(among.length)}
+      </span>
+    </nav>
+  );
+}
+
+/** The newest posts of theirs that the brand tracks. */
+const Posts = ({ email }: { email: string }) => (
+  <Glance
+    title="Recent posts"
+    id="list_content"
+    to="/content"
+    query={{ creator_email: email }}
+    empty={null}
+    row={(post) => ({
+      key: post.id,
+      name: post.caption ?? postName(post),
+      second: `${platformName(post.platform)}, ${day(post.posted_at ?? post.tracked_at)}`,
+      ...(post.metrics.views === null ? {} : { value: `${compact(post.metrics.views)} views` }),
+    })}
+  />
+);
 
 function Shown({ creator, actions }: Pick<CreatorCardProps, 'actions'> & { creator: Creator }) {
   const { data, error, refetch } = useCall('get_directory_creator', { params: { pk: String(creator.pk) } });
@@ -119,7 +174,10 @@ function Shown({ creator, actions }: Pick<CreatorCardProps, 'actions'> & { creat
             <Outside url={`https://www.instagram.com/${encodeURIComponent(username)}/`}>@{username}</Outside>{' '}
             <Verified of={creator} />
           </p>
-          <p className="muted">{[creator.category, formatPlace(creator)].filter(Boolean).join(' · ')}</p>
+          <p className="muted">
+            {creator.category && `${creator.category} · `}
+            <Place of={creator} />
+          </p>
         </div>
       </div>
       {biography && <p className="biography">{biography}</p>}
@@ -132,7 +190,14 @@ function Shown({ creator, actions }: Pick<CreatorCardProps, 'actions'> & { creat
       {error && <Failure error={error} again={() => void refetch()} />}
       <Facts
         of={[
-          ['Email', extracted_email && <a href={`mailto:${extracted_email}`}>{extracted_email}</a>],
+          [
+            'Email',
+            extracted_email ? (
+              <a href={`mailto:${extracted_email}`}>{extracted_email}</a>
+            ) : (
+              <span className="muted">Not on the profile</span>
+            ),
+          ],
           [
             'Link',
             external_url && (isWeb(external_url) ? <Outside url={external_url}>{external_url}</Outside> : external_url),
@@ -144,6 +209,7 @@ function Shown({ creator, actions }: Pick<CreatorCardProps, 'actions'> & { creat
           ['Last change', fresh ? day(fresh.changed_at) : '–'],
         ]}
       />
+      {extracted_email && <Posts email={extracted_email} />}
       <div className="popup-foot">{actions}</div>
     </>
   );

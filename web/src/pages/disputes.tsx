@@ -29,6 +29,14 @@ function useStatements(): ReadonlyMap<string, Statement> {
 const titleStatement = (statement: Statement | undefined) =>
   statement ? `Statement of ${period(statement)}` : 'Statement';
 
+/** A phone has no column for the statement. */
+const Second = ({ of: dispute, statement }: { of: Dispute; statement: Statement | undefined }) => (
+  <>
+    <span className="wide">{dispute.creator_name && dispute.creator_email}</span>
+    <span className="narrow">{dispute.payout_id === null ? titleStatement(statement) : 'Payout'}</span>
+  </>
+);
+
 /** The amount of the payout or the closing balance of the statement that is in dispute. */
 function Amount({ of: { payout_id }, statement }: { of: Dispute; statement: Statement | undefined }) {
   const { data } = useCall('get_payout', { params: { id: payout_id ?? '' } }, { enabled: payout_id !== null });
@@ -150,7 +158,11 @@ export function Disputes() {
     {
       head: 'Creator',
       cell: (row) => (
-        <Opener of={row} onOpen={() => panel.open(row.id)} second={row.creator_name && row.creator_email}>
+        <Opener
+          of={row}
+          onOpen={() => panel.open(row.id)}
+          second={<Second of={row} statement={statements.get(row.statement_id ?? '')} />}
+        >
           {row.creator_name ?? row.creator_email ?? 'A creator'}
         </Opener>
       ),

@@ -105,7 +105,7 @@ export function Members({ of: group }: { of: Group }) {
         return (
           <>
             {sales}
-            {commission !== '–' && <span className="second narrow">{commission} earned</span>}
+            {/\d/.test(commission) && <span className="second narrow">{commission} earned</span>}
           </>
         );
       },
