@@ -32,7 +32,6 @@ const splitEmails = (text: unknown) => (typeof text === 'string' && text !== '' 
 
 /** How many of its recipients opened a brief. */
 function Opens({ of: { recipient_count: all, viewed_count: viewed } }: { of: Brief }) {
-  if (all === 0) return '–';
   const text = `${number(viewed)} of ${number(all)} opened`;
   return (
     <div className="budget">
@@ -221,7 +220,7 @@ export function Briefs() {
     },
     { head: 'Campaign', cell: ({ campaign_id }) => <CampaignName id={campaign_id} />, isWide: true },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
-    { head: 'Progress', cell: (brief) => <Opens of={brief} />, chip: 'value' },
+    { head: 'Progress', cell: (brief) => (brief.recipient_count > 0 ? <Opens of={brief} /> : '–'), chip: 'value' },
     { head: 'Due', cell: ({ due_date, status }) => <Due at={due_date} isDone={!isOwed(status)} />, isWide: true },
     { head: 'Sent', cell: ({ sent_at }) => day(sent_at), isWide: true },
     { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },

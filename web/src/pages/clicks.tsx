@@ -120,7 +120,7 @@ const buildColumns = (rows: readonly Click[], open: (id: string) => void): Colum
     ? [{ head: 'UTM', cell: (click: Click) => marksText(click) || '–', isWide: true }]
     : []),
   ...(rows.some(({ has_order }) => has_order)
-    ? [{ head: 'Order', cell: ({ has_order }: Click) => (has_order ? <Won /> : '–'), isWide: true }]
+    ? [{ head: 'Order', cell: ({ has_order }: Click) => has_order && <Won />, isWide: true }]
     : []),
   ...(rows.some(({ kind }) => kind !== 'counted') ? [{ head: 'Not counted', cell: NotCounted, isWide: true }] : []),
 ];

@@ -174,7 +174,7 @@ export function Contracts() {
         </Opener>
       ),
     },
-    { head: 'Campaign', cell: ({ campaign_id }) => <CampaignName id={campaign_id} />, chip: 'value' },
+    { head: 'Campaign', cell: ({ campaign_id: id }) => (id === null ? '–' : <CampaignName id={id} />), chip: 'value' },
     { head: 'Status', cell: (contract) => <State of={contract} /> },
     { head: 'Pay', cell: payText, isNumber: true, chip: 'value' },
     {

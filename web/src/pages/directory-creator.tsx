@@ -39,17 +39,18 @@ export const toFace = (of: Creator) => ({
   picture: getPicture(of),
 });
 
-/** One line, so that all rows are equally high: a phone has no column for the place. */
-const About = ({ of }: { of: Creator }) => (
-  <span className="one-line">
-    @{of.username}
-    {of.extracted_email && <span className="wide">, email known</span>}
-    <span className="narrow">
-      {' · '}
-      <Place of={of} />
+/** One line, so that all rows are equally high: a phone has no column for the place, and shows it here. */
+function About({ of }: { of: Creator }) {
+  const place = usePlace(of);
+  const isNamed = of.full_name !== null && of.full_name !== '';
+  return (
+    <span className="one-line">
+      <span className={place !== '' && isNamed ? 'wide' : undefined}>@{of.username}</span>
+      {of.extracted_email && <span className="wide">, email known</span>}
+      {isNamed && <span className="narrow">{place}</span>}
     </span>
-  </span>
-);
+  );
+}
 
 /** A creator in a table: picture, name, handle and place. The name opens the card. */
 export function CreatorOpener({ of, onOpen }: { of: Creator; onOpen: () => void }) {
@@ -71,18 +72,25 @@ function capitalize(place: string | null): string | null {
   return place.length === 2 ? place.toUpperCase() : place.replace(/(?<![\p{L}'’])\p{L}/gu, (c) => c.toUpperCase());
 }
 
-const HOME = 'United States';
+const HOME = /^(?:u\.?s\.?a?\.?|united states(?: of america)?)$/i;
 
-/** Where a creator lives, spelt alike for all: “Houston, Texas” or “Incheon, South Korea”. */
-export function Place({ of: { city, state, country } }: { of: Creator }) {
-  const { state: stateName } = usePlaceNames();
-  const countryText = country && countryName(country);
-  const isState = state !== null && (!countryText || countryText === HOME);
-  const region = isState ? stateName(state.toUpperCase()) : state;
-  const known = isState && region !== state.toUpperCase() ? region : capitalize(state);
-  const parts = [capitalize(city), known, isState ? null : countryText].filter(Boolean);
-  return parts.join(', ') || countryText || '–';
+/** A country by its name, whether the source gave its code or its name. */
+const toCountry = (text: string) => countryName(text.length === 2 ? text.toUpperCase() : (capitalize(text) ?? text));
+
+/** The place of a creator, spelt alike for all: “Houston, Texas” or “Incheon, South Korea”; empty if unknown. */
+function usePlace({ city, state, country }: Creator): string {
+  const { state: toStateName } = usePlaceNames();
+  const isHome = !country || HOME.test(country);
+  const code = state?.toUpperCase() ?? '';
+  const stateName = isHome ? toStateName(code) : code;
+  const region = stateName === code ? capitalize(state) : stateName;
+  const isRegionEnough = isHome && Boolean(region);
+  return [capitalize(city), region, !isRegionEnough && country && toCountry(isHome ? 'US' : country)]
+    .filter(Boolean)
+    .join(', ');
 }
+
+export const Place = ({ of }: { of: Creator }) => usePlace(of) || '–';
 
 const isWeb = (url: string) => /^https?:\/\//.test(url);
 
@@ -164,6 +172,7 @@ function Shown({ creator, actions }: Pick<CreatorCardProps, 'actions'> & { creat
   const { data, error, refetch } = useCall('get_directory_creator', { params: { pk: String(creator.pk) } });
   const more = data?.data.pk === creator.pk ? data.data : undefined;
   const fresh = more && data?.meta;
+  const place = usePlace(creator);
   const { username, extracted_email, external_url, biography, niches } = creator;
   return (
     <>
@@ -174,10 +183,7 @@ function Shown({ creator, actions }: Pick<CreatorCardProps, 'actions'> & { creat
             <Outside url={`https://www.instagram.com/${encodeURIComponent(username)}/`}>@{username}</Outside>{' '}
             <Verified of={creator} />
           </p>
-          <p className="muted">
-            {creator.category && `${creator.category} · `}
-            <Place of={creator} />
-          </p>
+          <p className="muted">{[creator.category, place].filter(Boolean).join(' · ')}</p>
         </div>
       </div>
       {biography && <p className="biography">{biography}</p>}

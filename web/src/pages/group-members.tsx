@@ -105,7 +105,11 @@ export function Members({ of: group }: { of: Group }) {
         return (
           <>
             {sales}
-            {/\d/.test(commission) && <span className="second narrow">{commission} earned</span>}
+            {/\d/.test(commission) && (
+              <span className="narrow">
+                <span className="second">{commission} earned</span>
+              </span>
+            )}
           </>
         );
       },

@@ -216,7 +216,7 @@ export function Groups() {
               ]}
               note={SOLD}
             />
-          ) : null
+          ) : undefined
         }
       />
       <IfMay needs="create_group">
