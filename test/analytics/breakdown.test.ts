@@ -126,7 +126,8 @@ describe('a breakdown', () => {
   });
 
   it('is made of clicks that are listed one by one, newest first, page by page', async () => {
-    const { key, link, won } = await makeSold();
+    const { key, link, won, assignment } = await makeSold();
+    await report(app.context, assignment, orderFacts(new Date(), { clickIds: [won.clickId] }));
     await drainClicks(app.context);
     const list = (parameters = '') => send(`${app.url}/v1/clicks?${parameters}`, key, 'GET');
     const { body } = await list();
