@@ -34,7 +34,7 @@ function RankCard({ of: { by, title, filter, name }, query }: { of: (typeof RANK
   return (
     <Card title={title}>
       {!data && <Loading rows={3} />}
-      {data && rows.length === 0 && <p className="hint">No clicks yet.</p>}
+      {data && rows.length === 0 && <p className="hint">None</p>}
       <ul className="plain">
         {rows.map((row) => {
           const text = name(row) ?? 'Unknown';
