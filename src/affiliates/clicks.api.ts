@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type ListedClick, listClicks } from '../analytics/figures/clicks.ts';
 import { withFreshness } from '../analytics/figures/freshness.ts';
 import { Boundary, FRESHNESS, toEnd, toStart } from '../analytics/figures/sums.ts';
+import type { Db } from '../kit/engines/postgres/open.ts';
 import type { Context } from '../kit/operation/context.ts';
 import { read } from '../kit/operation/kit.ts';
 import { getTimeZone } from '../kit/operation/local-days.ts';
@@ -99,6 +100,7 @@ const Click = z
     utm_campaign: utmField('utm_campaign', 'spring'),
     utm_term: utmField('utm_term', 'serum'),
     utm_content: utmField('utm_content', 'bio'),
+    has_order: z.boolean().describe('Whether it won an order that was paid.').meta({ example: false }),
   })
   .meta({ id: 'Click' });
 
@@ -114,9 +116,11 @@ const Clicks = z.object({
 
 const KEPT_DAYS = 90;
 
-const toClick = ({ click_id, at, ...row }: ListedClick): z.input<typeof Click> => ({
+const toTime = (at: string) => `${at.replace(' ', 'T')}Z`;
+
+const toClick = ({ click_id, at, ...row }: ListedClick): Omit<z.input<typeof Click>, 'has_order'> => ({
   id: click_id,
-  at: `${at.replace(' ', 'T')}Z`,
+  at: toTime(at),
   kind: row.kind,
   link_id: row.link_id,
   creator_id: row.creator_id,
@@ -130,6 +134,26 @@ const toClick = ({ click_id, at, ...row }: ListedClick): z.input<typeof Click> =
   utm_term: row.utm_term || null,
   utm_content: row.utm_content || null,
 });
+
+/** The clicks of a page that won an order. No order is older than its click, so that the index on its time is enough. */
+async function listWinners(db: Db, brandId: string, page: readonly ListedClick[]): Promise<ReadonlySet<string | null>> {
+  const oldest = page.at(-1);
+  if (!oldest) return new Set();
+  const rows = await db
+    .selectFrom('commissions')
+    .select('clickId')
+    .where('brandId', '=', brandId)
+    .where('occurredAt', '>=', new Date(toTime(oldest.at)))
+    .where('paidAt', 'is not', null)
+    .where('clickId', 'is not', null)
+    .where(
+      'clickId',
+      'in',
+      page.map(({ click_id }) => click_id),
+    )
+    .execute();
+  return new Set(rows.map(({ clickId }) => clickId));
+}
 
 async function listClicksPage(
   { clickhouse, clock, postgres }: Pick<Context, 'clickhouse' | 'clock' | 'postgres'>,
@@ -147,7 +171,9 @@ async function listClicksPage(
   const rows = await listClicks(clickhouse, brandId, { ...only, ...where, link }, limit + 1);
   const page = rows.slice(0, limit);
   const hasMore = rows.length > limit;
-  return { data: page.map(toClick), has_more: hasMore, next_after: hasMore ? (page.at(-1)?.click_id ?? null) : null };
+  const winners = await listWinners(postgres.db, brandId, page);
+  const data = page.map((row) => ({ ...toClick(row), has_order: winners.has(row.click_id) }));
+  return { data, has_more: hasMore, next_after: hasMore ? (page.at(-1)?.click_id ?? null) : null };
 }
 
 const clickOperations = [

@@ -126,7 +126,8 @@ describe('a breakdown', () => {
   });
 
   it('is made of clicks that are listed one by one, newest first, page by page', async () => {
-    const { key, link, won } = await makeSold();
+    const { key, link, won, assignment } = await makeSold();
+    await report(app.context, assignment, orderFacts(new Date(), { clickIds: [won.clickId] }));
     await drainClicks(app.context);
     const list = (parameters = '') => send(`${app.url}/v1/clicks?${parameters}`, key, 'GET');
     const { body } = await list();
@@ -137,6 +138,8 @@ describe('a breakdown', () => {
       ...{ kind: 'repeat', link_id: link.id, country: 'FR', device: 'mobile' },
       referrer: null,
     });
+    const winners = body.data.filter(({ has_order }: { has_order: boolean }) => has_order);
+    expect(winners.map(({ id }: { id: string }) => id)).toEqual([won.clickId.slice(0, 24)]);
     const ids = body.data.map(({ id }: { id: string }) => id);
     const first = (await list('limit=3')).body;
     expect([first.has_more, first.next_after]).toEqual([true, ids[2]]);

@@ -226,6 +226,12 @@ describe('a search with lists', () => {
       ({ extracted_email: mail }) => mail?.toLowerCase() === mailed?.extracted_email?.toLowerCase(),
     );
     expect(await totalNow()).toBe(cases.rows.length - 1 - sharing.length);
+    const other = cases.rows.find((row) => row.pk !== named?.pk && !sharing.includes(row));
+    const { id } = await newList(key);
+    await changeOf('POST', id, key, { pks: [named?.pk, mailed?.pk, other?.pk] });
+    const onList = (await call(at(`/v1/lists/${id}/creators`), key)).body.data;
+    const marks = new Map(onList.map(({ pk, on_roster }: { pk: number; on_roster: boolean }) => [pk, on_roster]));
+    expect([named, mailed, other].map((row) => marks.get(row?.pk ?? 0))).toEqual([true, true, false]);
     await call(at(`/v1/roster/${entry.id}`), key, { method: 'DELETE' });
     await expect.poll(totalNow).toBe(cases.rows.length - sharing.length);
   });

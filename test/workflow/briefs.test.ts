@@ -86,7 +86,9 @@ describe('a brief', () => {
     ]);
     expect((await desk.mails()).map(({ to }) => to).sort()).toEqual([ana, ben].sort());
     expect((await desk.read(`/v1/briefs/${id}`)).recipients).toMatchObject([{ email: ana }, { email: ben }]);
-    expect(await desk.read(`/v1/briefs?creator_email=${ben}`)).toMatchObject([{ id, recipient_count: 2 }]);
+    expect(await desk.read(`/v1/briefs?creator_email=${ben}`)).toMatchObject([
+      { id, recipient_count: 2, viewed_count: 0 },
+    ]);
   });
 
   it('reports who cannot receive it: strangers and too many recipients are 422, suppressed addresses are failed', async () => {
@@ -137,7 +139,12 @@ describe('a brief', () => {
     expect(page.text).toContain('January 31, 2030');
     expect(page.headers.get('referrer-policy')).toBe('no-referrer');
     const seen = await desk.read(`/v1/briefs/${id}`);
-    expect(seen).toMatchObject({ status: 'in_progress', first_viewed_at: expect.stringMatching(TIME) });
+    expect(seen).toMatchObject({
+      status: 'in_progress',
+      first_viewed_at: expect.stringMatching(TIME),
+      recipient_count: 2,
+      viewed_count: 1,
+    });
     expect(seen.recipients.map(({ viewed_at }: { viewed_at: string | null }) => viewed_at === null).sort()).toEqual([
       false,
       true,

@@ -51,6 +51,30 @@ const onRoster = (db: Db, brandId: string) =>
     .where('entry.brandId', '=', brandId)
     .where('entry.status', '<>', 'removed');
 
+interface Card {
+  username: string;
+  extracted_email: string | null;
+}
+
+/** The creators of a page of the directory who are on the roster, by username or email address. */
+export async function listOnRoster(db: Db, brandId: string, cards: ReadonlyMap<number, Card>): Promise<Set<number>> {
+  const usernames = [...cards.values()].map(({ username }) => username.toLowerCase());
+  const emails = [...cards.values()].flatMap(({ extracted_email: email }) => email?.toLowerCase() ?? []);
+  const rows = await onRoster(db, brandId)
+    .select([
+      sql<string | null>`lower(creator.ig_handle)`.as('username'),
+      sql<string | null>`lower(creator.email)`.as('email'),
+    ])
+    .where(
+      sql<boolean>`(lower(creator.ig_handle) = any(${usernames}::text[]) or lower(creator.email) = any(${emails}::text[]))`,
+    )
+    .execute();
+  const known = new Set(rows.flatMap(({ username, email }) => [username ?? [], email ?? []].flat()));
+  const isKnown = ({ username, extracted_email: email }: Card) =>
+    known.has(username.toLowerCase()) || (email !== null && known.has(email.toLowerCase()));
+  return new Set([...cards].flatMap(([pk, card]) => (isKnown(card) ? [pk] : [])));
+}
+
 async function hashRoster(db: Db, brandId: string): Promise<string> {
   const { hash } = await onRoster(db, brandId)
     .select(

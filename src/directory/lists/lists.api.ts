@@ -12,6 +12,7 @@ import { toWire } from '../../kit/values/wire.ts';
 import { DirectoryCreator } from '../search/creator.shapes.ts';
 import { findCards } from '../search/pks.ts';
 import { measureLookUp } from '../search/search-work.ts';
+import { listOnRoster } from './list-filter.ts';
 import {
   addCreators,
   createList,
@@ -116,6 +117,10 @@ const ListedCreator = z
       .describe('Person or API key that put the creator on the list; null if unknown.')
       .meta({ example: 'robin@acme.example' }),
     creator: DirectoryCreator.nullable().describe('The card of search; null if the directory no longer has it.'),
+    on_roster: z
+      .boolean()
+      .describe("Whether the creator is on the brand's roster, by username or email address.")
+      .meta({ example: false }),
   })
   .meta({ id: 'ListedCreator' });
 const ListedCreatorFilter = z.object({ ...PageQuery });
@@ -221,8 +226,13 @@ const listOperations = [
       const rows = await listCreators(postgres.db, caller.brandId, params.id, page);
       const pks = rows.map(({ pk }) => pk);
       const cards = await directory.work.run(caller.brandId, measureLookUp({ pks }), () => findCards(directory, pks));
+      const onRoster = await listOnRoster(postgres.db, caller.brandId, cards);
       return {
-        data: rows.map((row) => ({ ...toWire(row), creator: cards.get(row.pk) ?? null })),
+        data: rows.map((row) => ({
+          ...toWire(row),
+          creator: cards.get(row.pk) ?? null,
+          on_roster: onRoster.has(row.pk),
+        })),
         pagination: toPagination(page, total),
       };
     },

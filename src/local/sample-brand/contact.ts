@@ -162,7 +162,13 @@ function addParcels({ ago, add }: Schedule, people: readonly Person[], ids: Map<
   const members = people.slice(ADDED);
   const states = ['confirmed', 'confirmed', 'confirmed', 'delivered', 'missing', 'confirmed'];
   for (const [i, person] of members.slice(0, 12).entries()) {
-    parcel(i, i < 6 ? 76 - i : 48 - i, person, i < 6 ? 'boxes' : 'summer', states[i % states.length] ?? '');
+    parcel(
+      i,
+      i < 6 ? 76 - i : 48 - i,
+      person,
+      i >= 6 ? 'summer' : i % 2 === 0 ? 'glow' : 'boxes',
+      states[i % states.length] ?? '',
+    );
   }
   for (const [i, person] of people.slice(0, 4).entries()) {
     parcel(12 + i, 4.5 - i, person, 'barrier', i < 2 ? 'shipped' : 'created');
@@ -217,7 +223,8 @@ function addPosts({ ago, add }: Schedule, people: readonly Person[], ids: Map<st
   const random = seededRandom(SEED);
   const posts = new Map<string, Post>();
   for (let n = 0; n < POSTS; n += 1) {
-    const person = people[n < 6 ? ADDED + n : n >= 12 && n < 18 ? ADDED + n - 6 : n];
+    // Only those who signed for the first campaign posted for it.
+    const person = people[n < 6 ? ADDED + (n % 4) : n >= 12 && n < 18 ? ADDED + n - 6 : n];
     if (!person) continue;
     const days = 78 - n * 2.9;
     const campaign: CampaignName = days > 60 ? 'glow' : days > 26 ? 'summer' : 'barrier';

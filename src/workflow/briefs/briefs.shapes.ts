@@ -60,6 +60,7 @@ export const Brief = z
     sent_at: sentAt,
     updated_at: updatedAt,
     recipient_count: z.number().int().describe('Number of creators it was sent to.').meta({ example: 3 }),
+    viewed_count: z.number().int().describe('Number of these creators who opened it.').meta({ example: 2 }),
   })
   .meta({ id: 'Brief' });
 export type Brief = z.infer<typeof Brief>;

@@ -44,16 +44,24 @@ export const briefs = listing({
       .leftJoin('creators', 'creators.id', 'briefs.creatorId')
       .selectAll('briefs')
       .select(['creators.email as creatorEmail', 'creators.name as creatorName'])
-      .select((eb) =>
-        eb
+      .select((eb) => {
+        const recipients = eb
           .selectFrom('briefRecipients as recipient')
           .whereRef('recipient.brandId', '=', 'briefs.brandId')
-          .whereRef('recipient.briefId', '=', 'briefs.id')
-          .select(({ fn }) => fn.countAll<number>().as('count'))
-          .$asScalar()
-          .$notNull()
-          .as('recipientCount'),
-      ),
+          .whereRef('recipient.briefId', '=', 'briefs.id');
+        return [
+          recipients
+            .select(({ fn }) => fn.countAll<number>().as('count'))
+            .$asScalar()
+            .$notNull()
+            .as('recipientCount'),
+          recipients
+            .select(({ fn }) => fn.count<number>('recipient.viewedAt').as('count'))
+            .$asScalar()
+            .$notNull()
+            .as('viewedCount'),
+        ];
+      }),
 });
 export const { get: getBrief } = briefs;
 

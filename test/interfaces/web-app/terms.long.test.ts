@@ -187,7 +187,8 @@ describe.skipIf(!hasBrowser('Terms in the web app'))('in the web app, terms', ()
     await adding.getByRole('button', { name: 'Add', exact: true }).click();
     await page.getByText('2 added; not on the roster: nobody@mail.example.').waitFor();
     const row = group.getByRole('row').filter({ hasText: ben });
-    await row.getByRole('button', { name: 'Remove' }).click();
+    await row.getByRole('button', { name: /^More actions for / }).click();
+    await row.getByRole('button', { name: 'Remove from the group' }).click();
     await dialog(/^Remove .* from Ambassadors/)
       .getByRole('button', { name: 'Remove' })
       .click();

@@ -54,3 +54,18 @@ export function CreatorFace({ name, email, handle = '', picture = null, isLarge 
   const known = faces?.get(email ?? '') ?? faces?.get(toHandleKey(handle));
   return <Face name={name} url={known?.url ?? picture} isLarge={isLarge} />;
 }
+
+interface CreatorFacesProps {
+  of: readonly { creator_name: string | null; creator_email: string | null }[];
+}
+
+/** Small faces of a few creators, beside the number of all. */
+export function CreatorFaces({ of }: CreatorFacesProps) {
+  return (
+    <span className="faces wide">
+      {of.map(({ creator_name: name, creator_email: email }) => (
+        <CreatorFace key={email ?? name} name={name ?? email ?? '?'} email={email} />
+      ))}
+    </span>
+  );
+}

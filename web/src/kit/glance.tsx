@@ -35,15 +35,22 @@ interface GlanceProps<Id extends OperationId> {
   to: ListPage;
   query: Query<Id> & Record<string, unknown>;
   row: (item: Row<Id>) => GlanceRow;
+  /** True if nothing more will come of an item: it stands after the others. */
+  isOver?: (item: Row<Id>) => boolean;
   /** Stands in place of the rows while there are none; null: no card at all. */
   empty: ReactNode | null;
 }
 
 const SHOWN = 5;
+/** So many of the newest are read to find those that are not over. */
+const READ = 25;
 
 /** The newest items of a list on a card, with a link to all of them. */
-export function Glance<Id extends OperationId>({ title, id, to, query, row, empty }: GlanceProps<Id>) {
-  const { data, error, refetch } = useFirst(id, query, { limit: SHOWN });
+export function Glance<Id extends OperationId>(props: GlanceProps<Id>) {
+  const { title, id, to, query, row, isOver, empty } = props;
+  const { data, error, refetch } = useFirst(id, query, { limit: isOver ? READ : SHOWN });
+  const rank = (item: Row<Id>) => Number(isOver?.(item) ?? false);
+  const rows = (data?.data ?? []).toSorted((one, other) => rank(one) - rank(other)).slice(0, SHOWN);
   const total = data?.pagination.total ?? 0;
   const all = total > SHOWN && (
     <Link to={to} search={query}>
@@ -58,7 +65,7 @@ export function Glance<Id extends OperationId>({ title, id, to, query, row, empt
       {data && total === 0 && <p className="hint">{empty}</p>}
       {total > 0 && (
         <ul className="glance">
-          {data?.data.map(row).map(({ key, name, opens = { open: key }, second, state, value }) => (
+          {rows.map(row).map(({ key, name, opens = { open: key }, second, state, value }) => (
             <li key={key} className="glance-row">
               <div>
                 {opens === null ? (

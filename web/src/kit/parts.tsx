@@ -89,6 +89,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   done: 'good',
   contracted: 'good',
   posted: 'good',
+  earning: 'good',
   submitted: 'wait',
   expiring: 'wait',
   to_settle: 'wait',

@@ -1,4 +1,4 @@
-import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
+import { Fragment, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import type { OperationId } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
 import type { Rows } from '../call/use.ts';
@@ -78,7 +78,7 @@ function ColumnChoice({ caption, heads, hidden, toggle }: ColumnChoiceProps) {
 interface TopProps {
   caption: string;
   /** The number of rows, in words. */
-  count: string;
+  count: ReactNode;
   columns: readonly { head: string }[];
   hidden: readonly string[];
   toggle: (head: string) => void;
@@ -195,6 +195,8 @@ interface TableProps<Row extends object> {
   getKey?: (row: Row) => string;
   /** The sums of all matching rows, which stay in sight at the bottom. */
   foot?: ReactNode;
+  /** Stands after the number of rows, such as when all of them were last read. */
+  note?: ReactNode;
   /** The usual number of rows, so that the content below hardly moves when they arrive. */
   usually?: number;
   /** Rows are cards beside each other. */
@@ -223,7 +225,7 @@ export const toRows = <Row,>(rows: readonly Row[]): Rows<Row> => ({
 
 /** A list of any length that renders only its visible rows. */
 export function Table<Row extends object>(props: TableProps<Row>) {
-  const { caption, noun, list, empty, selection, foot, getKey = getId, usually = 8, isGallery = false } = props;
+  const { caption, noun, list, empty, selection, foot, note, getKey = getId, usually = 8, isGallery = false } = props;
   // Rows of the previous filters cannot be selected under the new ones.
   const maySelect = list.isOld ? () => false : (props.maySelect ?? (() => true));
   const allowedColumns = useColumns(props.columns);
@@ -236,7 +238,12 @@ export function Table<Row extends object>(props: TableProps<Row>) {
     <div className="table-frame">
       <Top
         caption={caption}
-        count={counted(list.total ?? list.rows.length, noun)}
+        count={
+          <>
+            {counted(list.total ?? list.rows.length, noun)}
+            {note && <>, {note}</>}
+          </>
+        }
         columns={allowedColumns}
         hidden={hidden}
         toggle={toggle}
@@ -417,8 +424,10 @@ export function PlainTable<Row>(props: {
   selection?: Selection<Row> & { getName: (row: Row) => string };
   /** Stands above the rows, beside the choice of columns. */
   count?: string;
+  /** The heading of the rows that follow, such as their day, where it differs from that of the row before. */
+  heading?: (row: Row) => string;
 }) {
-  const { caption, rows, getKey, foot, isTight, selection, count } = props;
+  const { caption, rows, getKey, foot, isTight, selection, count, heading } = props;
   const allowedColumns = useColumns(props.columns);
   const { hidden, toggle: toggleColumn } = useHidden(caption);
   const columns = count === undefined ? allowedColumns : withoutHidden(allowedColumns, hidden);
@@ -441,25 +450,38 @@ export function PlainTable<Row>(props: {
           </tr>
         </thead>
         <tbody>
-          {rows.map((row, index) => (
-            <tr key={getKey(row)}>
-              {selection && (
-                <td className="choice">
-                  <Choice
-                    label={`Select ${selection.getName(row)}`}
-                    isChosen={selection.selected.has(getKey(row))}
-                    onToggle={(hasShift) => toggle(index, hasShift)}
-                  />
-                </td>
-              )}
-              {columns.map((column, i) => (
-                <td key={column.head} className={toClassName(column)}>
-                  {column.cell(row)}
-                  {isPhone && i === 0 && <Chips columns={columns} row={row} />}
-                </td>
-              ))}
-            </tr>
-          ))}
+          {rows.map((row, index) => {
+            const title = heading?.(row);
+            const before = rows[index - 1];
+            return (
+              <Fragment key={getKey(row)}>
+                {title !== undefined && title !== (before && heading?.(before)) && (
+                  <tr className="heading">
+                    <th scope="rowgroup" colSpan={columns.length + (selection ? 1 : 0)}>
+                      {title}
+                    </th>
+                  </tr>
+                )}
+                <tr>
+                  {selection && (
+                    <td className="choice">
+                      <Choice
+                        label={`Select ${selection.getName(row)}`}
+                        isChosen={selection.selected.has(getKey(row))}
+                        onToggle={(hasShift) => toggle(index, hasShift)}
+                      />
+                    </td>
+                  )}
+                  {columns.map((column, i) => (
+                    <td key={column.head} className={toClassName(column)}>
+                      {column.cell(row)}
+                      {isPhone && i === 0 && <Chips columns={columns} row={row} />}
+                    </td>
+                  ))}
+                </tr>
+              </Fragment>
+            );
+          })}
         </tbody>
         {foot && (
           <tfoot>

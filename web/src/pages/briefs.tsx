@@ -1,17 +1,18 @@
-import { useRef } from 'react';
+import { useRef, useState } from 'react';
 import type { Answer, Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
+import { CreatorFace } from '../kit/creator-face.tsx';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm } from '../kit/dialog.tsx';
 import { Editor } from '../kit/editor.tsx';
-import { FormDialog } from '../kit/form.tsx';
+import { Form } from '../kit/form.tsx';
 import { counted, day, number, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
-import { Badge, Button, Facts, Failure } from '../kit/parts.tsx';
+import { Badge, Button, Facts, Failure, IfMay } from '../kit/parts.tsx';
 import { platformName } from '../kit/platforms.ts';
 import { type Column, Opener, PlainTable } from '../kit/table.tsx';
-import { Due, Time } from '../kit/time.tsx';
+import { Ago, Due } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { useWorkQuery, WorkPage } from '../kit/work.tsx';
 import { CONTENT_FIELDS, EditBrief } from './brief-edit.tsx';
@@ -29,8 +30,16 @@ const whoText = ({ creator_name, creator_email, recipient_count: count }: Brief)
 
 const splitEmails = (text: unknown) => (typeof text === 'string' && text !== '' ? text.split(',') : []);
 
-const readBy = (all: Answer<'get_brief'>['data']['recipients']) =>
-  `${number(all.filter(({ viewed_at }) => viewed_at !== null).length)} of ${number(all.length)}`;
+/** How many of its recipients opened a brief. */
+function Opens({ of: { recipient_count: all, viewed_count: viewed } }: { of: Brief }) {
+  const text = `${number(viewed)} of ${number(all)} opened`;
+  return (
+    <div className="budget">
+      <progress className="wide" aria-label={text} value={viewed} max={all} />
+      <span className="second">{text}</span>
+    </div>
+  );
+}
 
 function Recipients({ of: brief }: { of: Answer<'get_brief'>['data'] }) {
   const [only, ...others] = brief.recipients;
@@ -58,25 +67,30 @@ function useSendTo() {
   };
 }
 
-function SendToMore({ of: { id, title, status, creator_email } }: { of: Brief }) {
-  const panel = useOpened('edit');
+/** Chooses creators in the panel itself; those who have the brief already are skipped. */
+function SendTo({ of: { id, status, creator_email } }: { of: Brief }) {
   const sendTo = useSendTo();
   const isFirst = status === 'draft' && creator_email === null;
-  return (
-    <>
-      <Button needs="send_brief" kind={isFirst ? 'primary' : 'plain'} onPress={() => panel.open('recipients')}>
-        {isFirst ? 'Send to creators' : 'Send to more creators'}
+  const [isOpen, setOpen] = useState(isFirst);
+  if (!isOpen) {
+    return (
+      <Button needs="send_brief" onPress={() => setOpen(true)}>
+        Send to more creators
       </Button>
-      <FormDialog
-        title={`Send ${title}`}
-        isOpen={panel.id === 'recipients'}
-        onClose={panel.close}
+    );
+  }
+  return (
+    <IfMay needs="send_brief">
+      <Form
+        fields={[
+          { name: 'to', label: isFirst ? 'Send to' : 'Send to more creators', kind: 'creators', isRequired: true },
+        ]}
         action="Send"
-        needs="send_brief"
-        fields={[{ name: 'to', label: 'To', kind: 'creators', isRequired: true }]}
-        onSubmit={(values) => sendTo(id, splitEmails(values.text('to'))).then(panel.close)}
+        isEmptied
+        onSubmit={(values) => sendTo(id, splitEmails(values.text('to')))}
+        {...(isFirst ? {} : { onCancel: () => setOpen(false) })}
       />
-    </>
+    </IfMay>
   );
 }
 
@@ -105,7 +119,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
               ['Content', words(brief.content_type)],
               ['Platform', platformName(brief.platform)],
               ['Due', day(brief.due_date)],
-              ['Read by', brief.recipients.length > 0 && readBy(brief.recipients)],
+              ['Progress', brief.recipients.length > 0 && <Opens key="opens" of={brief} />],
               ['Instructions', brief.instructions],
               ['Talking points', brief.talking_points.join('\n')],
               ['What to avoid', brief.do_not.join('\n')],
@@ -118,8 +132,22 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
               rows={brief.recipients}
               getKey={({ email }) => email}
               columns={[
-                { head: 'Sent to', cell: ({ email }) => <CreatorName of={{ creator_email: email }} /> },
-                { head: 'Seen', cell: ({ viewed_at }) => (viewed_at ? <Time at={viewed_at} /> : 'Not yet') },
+                {
+                  head: 'Sent to',
+                  cell: ({ email, sent_at }) => (
+                    <div className="person">
+                      <CreatorFace name={email} email={email} />
+                      <div>
+                        <CreatorName of={{ creator_email: email }} />
+                        <span className="second">{day(sent_at)}</span>
+                      </div>
+                    </div>
+                  ),
+                },
+                {
+                  head: 'Opened',
+                  cell: ({ viewed_at }) => (viewed_at ? <Ago at={viewed_at} /> : <Badge state="not_yet" />),
+                },
               ]}
             />
           )}
@@ -131,7 +159,6 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
                 {`Send to ${brief.creator_name ?? brief.creator_email}`}
               </Button>
             )}
-            {brief.status !== 'completed' && <SendToMore of={brief} />}
             <Editor item={brief} needs="update_brief">
               {(editing) => <EditBrief {...editing} />}
             </Editor>
@@ -155,6 +182,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
               </Button>
             )}
           </div>
+          {brief.status !== 'completed' && <SendTo key={brief.id} of={brief} />}
         </>
       )}
     </Detail>
@@ -176,23 +204,23 @@ export function Briefs() {
         <Opener
           onOpen={() => panel.open(id)}
           second={
-            <span className="narrow">
+            <>
               {whoText({ id, title, due_date, status, ...brief })}
               {due_date && (
-                <>
-                  , due <Due at={due_date} isDone={!isOwed(status)} />
-                </>
+                <span className="narrow">
+                  Due <Due at={due_date} isDone={!isOwed(status)} />
+                </span>
               )}
-            </span>
+            </>
           }
         >
           <span className="brief-title">{title}</span>
         </Opener>
       ),
     },
-    { head: 'Creators', cell: whoText, isWide: true },
     { head: 'Campaign', cell: ({ campaign_id }) => <CampaignName id={campaign_id} />, isWide: true },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
+    { head: 'Progress', cell: (brief) => (brief.recipient_count > 0 ? <Opens of={brief} /> : '–'), chip: 'value' },
     { head: 'Due', cell: ({ due_date, status }) => <Due at={due_date} isDone={!isOwed(status)} />, isWide: true },
     { head: 'Sent', cell: ({ sent_at }) => day(sent_at), isWide: true },
     { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },

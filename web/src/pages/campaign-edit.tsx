@@ -7,12 +7,16 @@ export type Campaign = Answer<'get_campaign'>['data'];
 
 const [PAY, ...PAID] = PAY_FIELDS;
 
-/** Follow the name. */
-export const CAMPAIGN_FIELDS = [
+/** Follow the name in the form that creates one; it folds the others away. */
+export const FIRST_FIELDS = [
   { name: 'description', hint: 'Shown on the apply page.' },
   { ...PAY, label: 'Compensation' },
   ...PAID,
   { name: 'deadline', hint: 'Applications close at the end of this day, in the brand’s time zone.' },
+] as const;
+
+const CAMPAIGN_FIELDS = [
+  ...FIRST_FIELDS,
   { name: 'requirements.platforms', label: 'Platforms' },
   { name: 'requirements.min_followers', label: 'Minimum followers' },
   { name: 'requirements.content_types', label: 'Content type' },

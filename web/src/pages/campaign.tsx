@@ -122,7 +122,10 @@ function Earned({ of: row, clicks }: { of: Returned; clicks: number }) {
 }
 
 /** An application that was answered counts at a later stage. */
-const STAGE_LABELS: Readonly<Record<string, string>> = { '': 'All', applied: 'Applied, to review' };
+const STAGE_LABELS: Readonly<Record<string, string>> = { '': 'All', applied: 'Applied, to review', paid: 'Earning' };
+
+/** Whoever was paid once may be owed more, so that the stage is not called paid. */
+const toStage = (stage: string) => (stage === 'paid' ? 'earning' : stage);
 
 /** The stages as filters, with the number of creators at each. */
 function Stages({ id, stage }: { id: string; stage: string | undefined }) {
@@ -190,7 +193,7 @@ function Creators({ campaign }: { campaign: Campaign }) {
       cell: ({ stage: at, application_id, earned }) => (
         <>
           <span className="row">
-            <Badge state={at} isWaiting={at === 'applied'} />
+            <Badge state={toStage(at)} isWaiting={at === 'applied'} />
             {at === 'applied' && application_id !== null && (
               <Link to="/applications" search={{ open: application_id }}>
                 Review
@@ -225,7 +228,7 @@ function Creators({ campaign }: { campaign: Campaign }) {
       action={
         <Why of="a stage">
           Each creator counts once, at the furthest stage. A contract, deliverable, link or code counts as accepted; a
-          tracked post as posted.
+          tracked post as posted. Earning creators were paid a commission of this campaign, and may be owed more.
         </Why>
       }
     >

@@ -10,7 +10,7 @@ import { OperationDialog } from '../kit/operation-form.tsx';
 import { Badge, Button, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { Foot } from '../kit/totals.tsx';
-import { CAMPAIGN_FIELDS } from './campaign-edit.tsx';
+import { FIRST_FIELDS } from './campaign-edit.tsx';
 import { CampaignLink } from './item-links.tsx';
 
 const SORTS = listChoices('list_campaigns', 'sort');
@@ -135,7 +135,7 @@ export function Campaigns() {
         onClose={making.close}
         action="Save draft"
         actions={[['status', 'Publish', 'active']]}
-        fields={['name', ...CAMPAIGN_FIELDS]}
+        fields={['name', ...FIRST_FIELDS]}
         fixed={({ status }) => ({ status: status === 'active' ? ('active' as const) : ('draft' as const) })}
         omits={['terms']}
         shown={['list_campaigns']}

@@ -7,7 +7,7 @@ import { useCursor } from '../kit/cursor.tsx';
 import { Dialog } from '../kit/dialog.tsx';
 import { type Filter, Filters, findChoice, LINK_FILTER, useFilters } from '../kit/filters.tsx';
 import { Folded } from '../kit/folded.tsx';
-import { countryName, money, number, shortDayHere, timeOfDay, today, words } from '../kit/format.ts';
+import { countryName, day, money, number, time, timeOfDay, today, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Badge, Button, Card, Empty, Facts, Failure, Loading, oneLine, PageHead } from '../kit/parts.tsx';
@@ -17,6 +17,7 @@ import { type Column, PlainTable } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
 import { DAY_MS, toUtcDay } from '../kit/utc-day.ts';
 import { useIsPhone } from '../kit/wide.ts';
+import { ClickRanks } from './click-ranks.tsx';
 import { CreatorName } from './item-links.tsx';
 
 const Chart = lazy(() => import('../kit/chart.tsx'));
@@ -75,10 +76,10 @@ function LinkName({ of: click, onOpen }: { of: Click; onOpen: () => void }) {
       <button type="button" onClick={onOpen} {...oneLine(name, 'link')}>
         {name}
       </button>
-      <span className="wide">{link && <span className="second">{link.creator_name ?? link.creator_email}</span>}</span>
+      {link && <span className="second">{link.creator_name ?? link.creator_email}</span>}
       <span className="narrow">
         <span className="second">{visitText(click)}</span>
-        <NotCounted kind={click.kind} />
+        <NotCounted kind={click.kind} /> {click.has_order && <Won />}
       </span>
     </>
   );
@@ -98,21 +99,18 @@ const marksText = (click: Click) => UTM.flatMap((name) => click[name] ?? []).joi
 /** Why a click is in no figure. */
 const NotCounted = ({ kind }: Pick<Click, 'kind'>) => kind !== 'counted' && <Badge state={KIND_LABELS[kind]} />;
 
+/** Marks a click that won an order, which its panel names. */
+const Won = () => <span className="badge good">Order</span>;
+
 /** Columns that no row fills are left out. */
 const buildColumns = (rows: readonly Click[], open: (id: string) => void): Column<Click>[] => [
   { head: 'Link', cell: (click) => <LinkName of={click} onOpen={() => open(click.id)} /> },
   {
     head: 'Clicked',
     cell: ({ at }) => (
-      <>
-        <span className="wide">
-          <Time at={at} />
-        </span>
-        <span className="narrow">
-          {timeOfDay(at)}
-          <span className="second">{shortDayHere(at)}</span>
-        </span>
-      </>
+      <time dateTime={at} title={time(at)}>
+        {timeOfDay(at)}
+      </time>
     ),
   },
   { head: 'Country', cell: ({ country }) => countryName(country), isWide: true },
@@ -120,6 +118,9 @@ const buildColumns = (rows: readonly Click[], open: (id: string) => void): Colum
   { head: 'Referrer', cell: (click) => referrerName(click) ?? '–', isWide: true },
   ...(rows.some((click) => marksText(click) !== '')
     ? [{ head: 'UTM', cell: (click: Click) => marksText(click) || '–', isWide: true }]
+    : []),
+  ...(rows.some(({ has_order }) => has_order)
+    ? [{ head: 'Order', cell: ({ has_order }: Click) => has_order && <Won />, isWide: true }]
     : []),
   ...(rows.some(({ kind }) => kind !== 'counted') ? [{ head: 'Not counted', cell: NotCounted, isWide: true }] : []),
 ];
@@ -193,6 +194,13 @@ function ByDay({ query: { link_id: link, kind = 'counted', from = '', to = '', .
   );
 }
 
+/** The same clicks in a breakdown. */
+const toBreakdownQuery = ({ link_id: link, kind = 'counted', ...only }: ClicksQuery) => ({
+  ...only,
+  link,
+  click_kind: kind,
+});
+
 /** Newest first, page by page. */
 function Pages({ query }: { query: ClicksQuery }) {
   const { after, pager } = useCursor();
@@ -212,6 +220,7 @@ function Pages({ query }: { query: ClicksQuery }) {
         rows={data.data}
         getKey={({ id }) => id}
         columns={buildColumns(data.data, panel.open)}
+        heading={({ at }) => day(at)}
       />
       {pager(data.next_after)}
       <Dialog title="Click" isOpen={opened !== undefined} onClose={panel.close} isSide>
@@ -279,6 +288,7 @@ export function Clicks() {
         onDone={() => navigate({ to: '/exports', search: {} })}
       />
       <ByDay query={query} />
+      <ClickRanks query={toBreakdownQuery(query)} />
       <Pages key={JSON.stringify(query)} query={query} />
     </>
   );

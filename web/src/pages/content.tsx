@@ -4,12 +4,13 @@ import { listChoices } from '../call/lists.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
-import { CAMPAIGN_FILTER, CREATOR_FILTER, Filters, findChoice, useFilters } from '../kit/filters.tsx';
+import { CAMPAIGN_FILTER, CREATOR_FILTER, type Filter, Filters, findChoice, useFilters } from '../kit/filters.tsx';
 import { ago, compact, counted, day, number, rate, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button, Empty, Facts, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
-import { platformName, postName, postPath } from '../kit/platforms.ts';
+import { PlatformIcon } from '../kit/platform-icon.tsx';
+import { PLATFORMS, platformName, postName, postPath } from '../kit/platforms.ts';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 import { Foot } from '../kit/totals.tsx';
@@ -18,6 +19,13 @@ import { CampaignName, CreatorName } from './item-links.tsx';
 const Chart = lazy(() => import('../kit/chart.tsx'));
 const SORTS = listChoices('list_content', 'sort');
 type Post = Row<'list_content'>;
+
+const PLATFORM_FILTER: Filter = {
+  name: 'platform',
+  label: 'Platform',
+  kind: 'select',
+  options: PLATFORMS.map((platform) => [platform, platformName(platform)]),
+};
 
 /** Why the last refresh failed. */
 const REFRESH_ERRORS: Readonly<Record<string, string>> = {
@@ -91,7 +99,10 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
               <Chart label="Views" points={views} show={number} by="reading" />
             </Suspense>
           ) : (
-            <p className="hint">Views by day appear here once there are readings of two days.</p>
+            <p className="hint">
+              {views[0] ? `Read once so far, on ${day(views[0].date)}.` : 'Not read yet.'} The chart of views begins
+              with the second day’s reading.
+            </p>
           )}
           {refresh.error && <Failure error={refresh.error} />}
           <div className="row">
@@ -124,7 +135,8 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
 export function Content() {
   const { get } = useFilters();
   const sort = findChoice(get('sort'), SORTS) ?? 'newest';
-  const query = { creator_email: get('creator_email'), campaign_id: get('campaign_id'), sort };
+  const platform = findChoice(get('platform'), PLATFORMS);
+  const query = { creator_email: get('creator_email'), campaign_id: get('campaign_id'), platform, sort };
   const list = useRows('list_content', query);
   const summary = useCall('list_content', { query: { ...query, sort: 'newest', limit: 1 } }).data?.summary;
   const making = useDialog('create');
@@ -143,13 +155,16 @@ export function Content() {
           of={post}
           onOpen={() => panel.open(post.id)}
           second={
-            <span className="caption">{`${platformName(post.platform)}, ${post.caption ?? postPath(post.url)}`}</span>
+            <span className="caption">
+              <PlatformIcon platform={post.platform} /> {post.caption ?? postPath(post.url)}
+            </span>
           }
         >
           {postName(post)}
         </Opener>
       ),
     },
+    { head: 'Campaign', cell: ({ campaign_id }) => <CampaignName id={campaign_id} />, isWide: true },
     {
       head: 'Views',
       cell: ({ metrics }) => compact(metrics.views),
@@ -196,6 +211,7 @@ export function Content() {
             isWide: true,
           },
         ] satisfies Column<Post>[])),
+    { head: 'Posted', cell: ({ posted_at }) => <span className="unbroken">{day(posted_at)}</span>, isWide: true },
     { head: 'Tracked since', cell: ({ tracked_at }) => day(tracked_at), isWide: true, isOrder: true },
   ];
   return (
@@ -206,18 +222,20 @@ export function Content() {
           Track a post
         </Button>
       </PageHead>
-      <Filters of={[CREATOR_FILTER, CAMPAIGN_FILTER]} />
-      {isAlike && (
-        <p className="hint">
-          All last updated <Ago at={refreshed} />.
-        </p>
-      )}
+      <Filters of={[PLATFORM_FILTER, CREATOR_FILTER, CAMPAIGN_FILTER]} />
       <div className="posts">
         <Table
           caption="Content"
           noun="post"
           list={list}
           columns={columns}
+          note={
+            isAlike && (
+              <>
+                all updated <Ago at={refreshed} />
+              </>
+            )
+          }
           empty={<Empty title="No posts yet">Add one by its URL.</Empty>}
           foot={
             summary ? (

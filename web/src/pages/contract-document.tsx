@@ -51,13 +51,18 @@ function groupBlocks(blocks: readonly Block[]): Block[][] {
 /** As the creator's page says it: the text above has its dates in that style too, and is part of what was signed. */
 const timeText = (at: string) => `${datesIn('UTC').longTime(at)} UTC`;
 
+/** The text of a contract, block by block. */
+export function ContractText({ html }: { html: string }) {
+  const blocks = useMemo(() => parseBlocks(html), [html]);
+  return groupBlocks(blocks).map((part) => <Part key={part[0]?.key} of={part} />);
+}
+
 /** The text that the creator signs, with the signature, to read and print. */
 export function ContractDocument() {
   const { id = '' } = useParams({ strict: false });
   const query = useCall('get_contract_document', { params: { id } });
   const title = useCall('get_contract', { params: { id } }).data?.data.title ?? 'Contract';
   const document = query.data?.data;
-  const blocks = useMemo(() => (document === undefined ? [] : parseBlocks(document.html)), [document]);
   return (
     <>
       <PageHead title={title} hint={document?.signed_at ? 'Signed contract' : 'Contract as it was sent'}>
@@ -67,9 +72,7 @@ export function ContractDocument() {
       {!document && !query.error && <Loading />}
       {document && (
         <article className="card paper">
-          {groupBlocks(blocks).map((part) => (
-            <Part key={part[0]?.key} of={part} />
-          ))}
+          <ContractText html={document.html} />
           <footer>
             <p className="strong">
               {document.signed_at === null

@@ -12,13 +12,16 @@ import { useOpened } from '../kit/opened.ts';
 import { Badge, Button, Copy, Facts, Failure } from '../kit/parts.tsx';
 import { type Column, Opener } from '../kit/table.tsx';
 import { Due } from '../kit/time.tsx';
+import { useSay } from '../kit/toast.tsx';
 import { useDueOrder, useWorkQuery, WorkPage } from '../kit/work.tsx';
 import { payText } from './compensation.ts';
+import { ContractText } from './contract-document.tsx';
 import { CONTRACT_FIELDS, EarlyDue, EditContract, termsText } from './contract-edit.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
 
 const STATES = listChoices('list_contracts', 'status');
 type Contract = Row<'list_contracts'>;
+const DRAFT = 'The text that the creator signs is written from these terms when you send it.';
 /** Why a contract that is not a draft cannot be edited. */
 const WHY_NOT_EDITED = {
   sent: 'This contract has been sent and can no longer be edited. To change it, void it and draft another.',
@@ -26,9 +29,57 @@ const WHY_NOT_EDITED = {
   expired: 'This contract has ended and cannot be edited. Draft another instead.',
 } as const;
 
+const SENT = ['list_contracts', 'get_contract', 'list_deliverables'] as const;
+
+/** A contract that was sent waits to be signed, and the brand can remind its creator. */
+const State = ({ of: { status, expired_reason } }: { of: Pick<Contract, 'status' | 'expired_reason'> }) => (
+  <Badge state={expired_reason ?? status} isWaiting={status === 'sent'} />
+);
+
+/** The next step of a row: a draft is sent, and whoever has not signed yet is reminded. */
+function NextStep({ of: { id, status, creator_name, creator_email } }: { of: Contract }) {
+  const send = useChange('send_contract', SENT);
+  const say = useSay();
+  if (status !== 'draft' && status !== 'sent') return null;
+  const isDraft = status === 'draft';
+  const who = creator_name ?? creator_email;
+  const sendIt = () =>
+    send.mutateAsync({ params: { id }, body: {} }).then(
+      () => say(`${who} was emailed a link to sign.`),
+      ({ message }: Error) => say(message),
+    );
+  return (
+    <Button isBusy={send.isPending} onPress={() => void sendIt()} label={`${isDraft ? 'Send to' : 'Remind'} ${who}`}>
+      {isDraft ? 'Send' : 'Remind'}
+    </Button>
+  );
+}
+
+/** The keyboard scrolls it, too. */
+const SCROLLABLE = { tabIndex: 0, role: 'region', 'aria-label': 'Text of the contract' };
+
+/** The text that the creator signs, below the facts. */
+function Preview({ of: { id, status } }: { of: Pick<Contract, 'id' | 'status'> }) {
+  const text = useCall('get_contract_document', { params: { id } }).data?.data;
+  if (text?.contract_id !== id) return null;
+  return (
+    <section>
+      <div className="card-head">
+        <h3>{status === 'signed' ? 'What was signed' : 'What the creator signs'}</h3>
+        <Link to="/contracts/$id" params={{ id }} search={{}}>
+          {status === 'signed' ? 'Open the signed contract' : 'Open the contract'}
+        </Link>
+      </div>
+      <div className="text-preview stack" {...SCROLLABLE}>
+        <ContractText html={text.html} />
+      </div>
+    </section>
+  );
+}
+
 function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const query = useCall('get_contract', { params: { id: id ?? '' } }, { enabled: id !== undefined });
-  const send = useChange('send_contract', ['list_contracts', 'get_contract', 'list_deliverables']);
+  const send = useChange('send_contract', SENT);
   const end = useChange('void_contract', ['list_contracts', 'get_contract']);
   // The panel stays mounted when another contract is opened, so the link has to name its contract.
   const [link, setLink] = useState<{ of: string; url: string | null }>();
@@ -42,7 +93,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
         <>
           <Facts
             of={[
-              ['Status', <Badge key="state" state={contract.expired_reason ?? contract.status} />],
+              ['Status', <State key="state" of={contract} />],
               ['Creator', <CreatorName key="creator" of={contract} />],
               ['Campaign', <CampaignName key="campaign" id={contract.campaign_id} />],
               ['Pay', payText(contract)],
@@ -73,11 +124,6 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
             </div>
           )}
           <div className="row">
-            {contract.content_sha256 !== null && (
-              <Link className="button plain" to="/contracts/$id" params={{ id: contract.id }} search={{}}>
-                {contract.status === 'signed' ? 'Open the signed contract' : 'Open the contract'}
-              </Link>
-            )}
             {['draft', 'sent'].includes(contract.status) && (
               <Button
                 needs="send_contract"
@@ -85,7 +131,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
                 isBusy={send.isPending}
                 onPress={() => void sendIt().catch(() => undefined)}
               >
-                {contract.status === 'draft' ? 'Send for signature' : 'Send again'}
+                {contract.status === 'draft' ? 'Send for signature' : 'Remind'}
               </Button>
             )}
             {contract.status === 'draft' && (
@@ -106,7 +152,8 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
               </Confirm>
             )}
           </div>
-          {contract.status !== 'draft' && <p className="hint">{WHY_NOT_EDITED[contract.status]}</p>}
+          <p className="hint">{contract.status === 'draft' ? DRAFT : WHY_NOT_EDITED[contract.status]}</p>
+          {contract.content_sha256 !== null && <Preview of={contract} />}
         </>
       )}
     </Detail>
@@ -127,9 +174,9 @@ export function Contracts() {
         </Opener>
       ),
     },
-    { head: 'Campaign', cell: ({ campaign_id }) => <CampaignName id={campaign_id} />, isWide: true },
-    { head: 'Status', cell: ({ status, expired_reason }) => <Badge state={expired_reason ?? status} /> },
-    { head: 'Pay', cell: payText, isNumber: true, isWide: true },
+    { head: 'Campaign', cell: ({ campaign_id: id }) => (id === null ? '–' : <CampaignName id={id} />), chip: 'value' },
+    { head: 'Status', cell: (contract) => <State of={contract} /> },
+    { head: 'Pay', cell: payText, isNumber: true, chip: 'value' },
     {
       head: 'Sign by',
       chip: 'named',
@@ -139,6 +186,7 @@ export function Contracts() {
     },
     { head: 'Signed', cell: ({ signed_at }) => day(signed_at), isWide: true },
     { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
+    { head: 'Actions', needs: 'send_contract', isWide: true, cell: (contract) => <NextStep of={contract} /> },
   ];
   return (
     <WorkPage

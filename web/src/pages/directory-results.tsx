@@ -4,7 +4,7 @@ import { compact, number, rate } from '../kit/format.ts';
 import { Button } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
 import { AddToList } from './add-to-list.tsx';
-import { type Creator, CreatorCard, CreatorOpener, getName } from './directory-creator.tsx';
+import { type Creator, CreatorCard, CreatorOpener, getName, Place } from './directory-creator.tsx';
 import { AddToRoster } from './directory-roster.tsx';
 import type { DirectorySearch } from './directory-search.ts';
 
@@ -61,6 +61,15 @@ export function Results({ by, found, isOld }: ResultsProps) {
               cell: (creator) => <CreatorOpener of={creator} onOpen={() => setOpenCreator(creator)} />,
             },
             {
+              head: 'Location',
+              cell: (creator) => (
+                <span className="place">
+                  <Place of={creator} />
+                </span>
+              ),
+              isWide: true,
+            },
+            {
               head: 'Followers',
               cell: ({ follower_count, engagement_rate }) => (
                 <>
@@ -113,6 +122,7 @@ export function Results({ by, found, isOld }: ResultsProps) {
         creator={openCreator}
         onClose={() => setOpenCreator(undefined)}
         onOpen={setOpenCreator}
+        among={data}
         actions={
           openCreator && (
             <>

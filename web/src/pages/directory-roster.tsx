@@ -8,8 +8,16 @@ import { type Creator, getName } from './directory-creator.tsx';
 const creators = (count: number) => (count === 1 ? '1 creator' : `${count} creators`);
 
 /** Adds creators to the roster one after another, and says how many are new there. */
-export function AddToRoster({ of, onDone }: { of: readonly Creator[]; onDone: () => void }) {
-  const add = useChange('add_to_roster_by_handle', ['list_roster']);
+export function AddToRoster({
+  of,
+  label = 'Add to the roster',
+  onDone,
+}: {
+  of: readonly Creator[];
+  label?: string;
+  onDone: () => void;
+}) {
+  const add = useChange('add_to_roster_by_handle', ['list_roster', 'list_listed_creators']);
   const say = useSay();
   const [doneCount, setDoneCount] = useState<number>();
   async function addAll() {
@@ -53,7 +61,7 @@ export function AddToRoster({ of, onDone }: { of: readonly Creator[]; onDone: ()
       isDisabled={of.length === 0}
       onPress={() => void press()}
     >
-      {isMany && doneCount !== undefined ? `Adding ${doneCount + 1} of ${of.length}` : 'Add to the roster'}
+      {isMany && doneCount !== undefined ? `Adding ${doneCount + 1} of ${of.length}` : label}
     </Button>
   );
 }

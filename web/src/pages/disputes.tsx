@@ -5,12 +5,12 @@ import { useCall, useChange, useFirst, useRows } from '../call/use.ts';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm } from '../kit/dialog.tsx';
 import { CREATOR_FILTER, Filters, findChoice, stateFilter, useFilters, waitingSortIn } from '../kit/filters.tsx';
-import { day } from '../kit/format.ts';
+import { money } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { OperationForm } from '../kit/operation-form.tsx';
 import { Badge, Button, Empty, Facts, IfMay, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
-import { BothTimes } from '../kit/time.tsx';
+import { Ago, BothTimes } from '../kit/time.tsx';
 import { CreatorName } from './item-links.tsx';
 import { period } from './statements.tsx';
 
@@ -18,22 +18,62 @@ const STATES = listChoices('list_disputes', 'status');
 const SHOWN = ['list_disputes', 'get_dispute'] as const;
 type Dispute = Row<'list_disputes'>;
 
-/** The periods of the newest statements, by their ids. */
-function usePeriods(): ReadonlyMap<string, string> {
+type Statement = Row<'list_statements'>;
+
+/** The newest statements, by their ids. */
+function useStatements(): ReadonlyMap<string, Statement> {
   const { data } = useFirst('list_statements', {}, { limit: 100 });
-  return new Map(data?.data.map((statement) => [statement.id, period(statement)]));
+  return new Map(data?.data.map((statement) => [statement.id, statement]));
+}
+
+const titleStatement = (statement: Statement | undefined) =>
+  statement ? `Statement of ${period(statement)}` : 'Statement';
+
+/** A phone has no column for the statement. */
+const Second = ({ of: dispute, statement }: { of: Dispute; statement: Statement | undefined }) => (
+  <>
+    <span className="wide">{dispute.creator_name && dispute.creator_email}</span>
+    <span className="narrow">{dispute.payout_id === null ? titleStatement(statement) : 'Payout'}</span>
+  </>
+);
+
+/** The amount of the payout or the closing balance of the statement that is in dispute. */
+function Amount({ of: { payout_id }, statement }: { of: Dispute; statement: Statement | undefined }) {
+  const { data } = useCall('get_payout', { params: { id: payout_id ?? '' } }, { enabled: payout_id !== null });
+  if (payout_id !== null) return data?.data.id === payout_id ? money(data.data.amount, data.data.currency) : '–';
+  return statement?.totals?.map(({ closing, currency }) => money(closing, currency)).join(', ') || '–';
+}
+
+/** The sums of a statement, as they stand on it. */
+function Totals({ of: statement }: { of: Statement | undefined }) {
+  return statement?.totals?.map(({ currency, opening, commission, taken_back, paid_out, closing }) => (
+    <div key={currency} className="sums">
+      <Facts
+        of={[
+          ['Opening balance', money(opening, currency)],
+          ['Earned', money(commission, currency)],
+          ['Reversed by refunds', money(taken_back, currency)],
+          ['Paid out', money(paid_out, currency)],
+          ['Closing balance', <strong key="closing">{money(closing, currency)}</strong>],
+        ]}
+      />
+    </div>
+  ));
 }
 
 function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const query = useCall('get_dispute', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const update = useChange('update_dispute', SHOWN);
-  const periods = usePeriods();
+  const statements = useStatements();
+  const statementIn = (dispute: Dispute | undefined) => statements.get(dispute?.statement_id ?? '');
   return (
     <Detail
       id={id}
       onClose={onClose}
       query={query}
-      title={(dispute) => dispute?.creator_name ?? dispute?.creator_email ?? 'Dispute'}
+      title={(dispute) =>
+        !dispute ? 'Dispute' : dispute.payout_id === null ? titleStatement(statementIn(dispute)) : 'Payout'
+      }
     >
       {(dispute) => (
         <>
@@ -46,7 +86,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
                 'Statement',
                 dispute.statement_id && (
                   <Link to="/statements" search={{ open: dispute.statement_id }}>
-                    {periods.get(dispute.statement_id) ?? 'Open the statement'}
+                    Open the statement
                   </Link>
                 ),
               ],
@@ -64,6 +104,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
               ['Your reply', dispute.answer],
             ]}
           />
+          <Totals of={statementIn(dispute)} />
           {dispute.status !== 'closed' && (
             <IfMay needs="update_dispute">
               <OperationForm
@@ -112,12 +153,16 @@ export function Disputes() {
     sort: waitingSortIn(get),
   });
   const panel = useOpened();
-  const periods = usePeriods();
+  const statements = useStatements();
   const columns: readonly Column<Dispute>[] = [
     {
       head: 'Creator',
       cell: (row) => (
-        <Opener of={row} onOpen={() => panel.open(row.id)} second={row.creator_name && row.creator_email}>
+        <Opener
+          of={row}
+          onOpen={() => panel.open(row.id)}
+          second={<Second of={row} statement={statements.get(row.statement_id ?? '')} />}
+        >
           {row.creator_name ?? row.creator_email ?? 'A creator'}
         </Opener>
       ),
@@ -130,7 +175,7 @@ export function Disputes() {
         <>
           {statement_id !== null ? (
             <Link to="/statements" search={{ open: statement_id }}>
-              {['Statement', periods.get(statement_id)].filter(Boolean).join(', ')}
+              {titleStatement(statements.get(statement_id))}
             </Link>
           ) : payout_id !== null ? (
             <Link to="/payouts" search={{ open: payout_id }}>
@@ -149,8 +194,14 @@ export function Disputes() {
         </>
       ),
     },
+    {
+      head: 'Amount',
+      isNumber: true,
+      chip: 'value',
+      cell: (dispute) => <Amount of={dispute} statement={statements.get(dispute.statement_id ?? '')} />,
+    },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
-    { head: 'Opened', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
+    { head: 'Opened', cell: ({ created_at }) => <Ago at={created_at} />, chip: 'value', isOrder: true },
     {
       head: 'Actions',
       needs: 'update_dispute',

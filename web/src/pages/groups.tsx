@@ -1,27 +1,26 @@
-import type { Answer, Row } from '../call/call.ts';
-import { useCall, useChange, useRows } from '../call/use.ts';
-import { CreatorFace } from '../kit/creator-face.tsx';
+import type { Row } from '../call/call.ts';
+import { useCall, useChange, useFirst, useRows } from '../call/use.ts';
+import { CreatorFaces } from '../kit/creator-face.tsx';
 import { Detail } from '../kit/detail.tsx';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { type Editing, Editor } from '../kit/editor.tsx';
 import { sortIn, useFilters } from '../kit/filters.tsx';
-import { day, number } from '../kit/format.ts';
+import { counted, day, number } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { OperationDialog, OperationForm } from '../kit/operation-form.tsx';
-import { Button, Card, Empty, Facts, IfMay, PageHead } from '../kit/parts.tsx';
+import { Button, Empty, Facts, IfMay, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
-import { useSay } from '../kit/toast.tsx';
+import { Foot } from '../kit/totals.tsx';
 import { BudgetBars } from './budget-bars.tsx';
-import { CreatorName } from './item-links.tsx';
+import { type Group, Members, SHOWN } from './group-members.tsx';
+import { useSold } from './sold.ts';
 import { TermsButton } from './terms-dialog.tsx';
 import { useTermsChoice } from './terms-editor.tsx';
 
-type Group = Answer<'get_group'>['data'];
-type GroupMember = Row<'list_group_creators'>;
-
 const NO_TERMS = 'No terms of its own: those of the campaign or the brand apply.';
-const SHOWN = ['list_groups', 'get_group', 'list_group_creators'] as const;
+/** The sentence that says what the figures of a group count. */
+const SOLD = 'All time: paid orders won by the creators who are in the group now, less refunds.';
 
 const SETTINGS = [
   { name: 'default', label: 'Add new creators to this group automatically' },
@@ -72,104 +71,19 @@ function EditGroup({ item: group, isOpen, onClose }: Editing<Group>) {
   );
 }
 
-function AddMembers({ of: { id, name } }: { of: Group }) {
-  const panel = useOpened('edit');
-  const say = useSay();
-  return (
-    <>
-      <Button needs="add_group_creators" kind="primary" onPress={() => panel.open('members')}>
-        Add creators
-      </Button>
-      <OperationDialog
-        operation="add_group_creators"
-        title={`Add creators to ${name}`}
-        hint="Creators on the roster. Those of another group move to this one."
-        isOpen={panel.id === 'members'}
-        onClose={panel.close}
-        action="Add"
-        params={{ id }}
-        fields={[
-          {
-            name: 'creator_emails',
-            label: 'Email addresses',
-            kind: 'textarea',
-            hint: 'One per line, or separate with commas.',
-          },
-          {
-            name: 'links',
-            label: 'Links and codes with terms of their own',
-            labels: { keep: 'Keep them', inherit: 'Take the terms of the group' },
-          },
-        ]}
-        shown={[...SHOWN, 'list_affiliate_links', 'get_affiliate_link']}
-        onDone={({ data: { moved, unchanged, failed } }) => {
-          panel.close();
-          const parts = [
-            `${number(moved.length)} added`,
-            unchanged.length > 0 && `${number(unchanged.length)} were in it already`,
-            failed.length > 0 && `not on the roster: ${failed.map(({ creator_email }) => creator_email).join(', ')}`,
-          ];
-          say(`${parts.filter(Boolean).join('; ')}.`);
-        }}
-      />
-    </>
-  );
-}
-
-function Members({ of: group }: { of: Group }) {
-  const list = useRows('list_group_creators', { present: true }, { params: { id: group.id } });
-  const remove = useChange('remove_group_creator', SHOWN);
-  const columns: readonly Column<GroupMember>[] = [
-    {
-      head: 'Creator',
-      cell: (member) => (
-        <div className="person">
-          <CreatorFace name={member.creator_name ?? member.creator_email ?? '?'} email={member.creator_email} />
-          <CreatorName of={member} />
-        </div>
-      ),
-    },
-    { head: 'Since', cell: ({ since }) => day(since) },
-    {
-      head: 'Actions',
-      needs: 'remove_group_creator',
-      cell: ({ creator_email, creator_name }) => (
-        <Confirm
-          needs="remove_group_creator"
-          label="Remove"
-          isQuiet
-          title={`Remove ${creator_name ?? creator_email} from ${group.name}?`}
-          action="Remove"
-          onConfirm={() =>
-            remove.mutateAsync({ params: { id: group.id }, query: { creator_email: creator_email ?? '' } })
-          }
-        >
-          <p>Links and codes without terms of their own take those of the campaign or the brand from now on.</p>
-        </Confirm>
-      ),
-    },
-  ];
-  return (
-    <Card title="Creators" action={<AddMembers of={group} />}>
-      <Table
-        caption={`Creators in ${group.name}`}
-        noun="creator"
-        list={list}
-        columns={columns}
-        usually={3}
-        empty={<Empty title="Nobody yet">Add creators of the roster by their email addresses.</Empty>}
-      />
-    </Card>
-  );
-}
-
 function GroupPanel({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const query = useCall('get_group', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const remove = useChange('delete_group', ['list_groups']);
+  const sold = useSold({ by: 'group' });
   return (
     <Detail id={id} onClose={onClose} query={query} title={(group) => group?.name ?? 'Group'}>
       {(group) => (
         <>
+          <Stats isBrief>
+            <Stat label="Creators" value={number(group.creators)} />
+            <Stat label="Sales" value={sold.ofKey(group.id).sales} why={SOLD} />
+            <Stat label="Commission" value={sold.ofKey(group.id).commission} />
+          </Stats>
           <p className="note-box">{group.terms_summary ?? NO_TERMS}</p>
           <BudgetBars of={group.budget} />
           <div className="row">
@@ -191,6 +105,7 @@ function GroupPanel({ id, onClose }: { id: string | undefined; onClose: () => vo
               <p>A group with creators cannot be deleted. Orders that its terms decided keep them.</p>
             </Confirm>
           </div>
+          <Members of={group} />
           <Facts
             of={[
               ['New creators', group.default ? 'Added automatically' : 'Added manually'],
@@ -202,14 +117,30 @@ function GroupPanel({ id, onClose }: { id: string | undefined; onClose: () => vo
               ['Created', day(group.created_at)],
             ]}
           />
-          <Members of={group} />
         </>
       )}
     </Detail>
   );
 }
 
-const listColumns = (open: (id: string) => void): readonly Column<Row<'list_groups'>>[] => [
+const FACES = 4;
+
+/** The number of a group's creators, beside the faces of the newest. */
+function Crowd({ of: { id, creators } }: { of: Row<'list_groups'> }) {
+  const isEnabled = creators > 0;
+  const { data } = useFirst('list_group_creators', { present: true }, { params: { id }, limit: FACES, isEnabled });
+  return (
+    <span className="crowd">
+      <CreatorFaces of={data?.data ?? []} />
+      {number(creators)}
+    </span>
+  );
+}
+
+const listColumns = (
+  open: (id: string) => void,
+  sold: ReturnType<typeof useSold>,
+): readonly Column<Row<'list_groups'>>[] => [
   {
     head: 'Group',
     cell: ({ id, name, default: isDefault, terms_summary }) => (
@@ -233,7 +164,9 @@ const listColumns = (open: (id: string) => void): readonly Column<Row<'list_grou
       <span className={terms_summary ? 'sentence' : 'muted'}>{terms_summary ?? NO_TERMS}</span>
     ),
   },
-  { head: 'Creators', cell: ({ creators }) => number(creators), isNumber: true },
+  { head: 'Creators', cell: (group) => <Crowd of={group} />, isNumber: true, chip: 'named' },
+  { head: 'Sales', cell: ({ id }) => sold.ofKey(id).sales, isNumber: true },
+  { head: 'Commission', cell: ({ id }) => sold.ofKey(id).commission, isNumber: true, isWide: true },
   {
     head: 'Budget',
     isWide: true,
@@ -249,6 +182,8 @@ export function Groups() {
   const list = useRows('list_groups', query);
   const panel = useOpened();
   const making = useDialog('create');
+  const sold = useSold({ by: 'group' });
+  const { sales, commission } = sold.ofAll();
   return (
     <>
       <PageHead
@@ -264,8 +199,25 @@ export function Groups() {
         caption="Groups"
         noun="group"
         list={list}
-        columns={listColumns(panel.open)}
+        columns={listColumns(panel.open, sold)}
         empty={<Empty title="No groups yet">Create one for creators who are paid alike, such as ambassadors.</Empty>}
+        foot={
+          (list.total ?? 0) > 1 ? (
+            <Foot
+              label="Totals of these groups"
+              lines={[
+                {
+                  count: counted(list.total ?? 0, 'group'),
+                  sums: [
+                    ['Sales', sales],
+                    ['Commission', commission],
+                  ],
+                },
+              ]}
+              note={SOLD}
+            />
+          ) : undefined
+        }
       />
       <IfMay needs="create_group">
         <Dialog title="Create a group" isOpen={making.isOpen} onClose={making.close}>

@@ -2,7 +2,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type Row, uploadTo } from '../call/call.ts';
-import { useCall, useChange, useRows } from '../call/use.ts';
+import { useCall, useChange, useFirst, useRows } from '../call/use.ts';
+import { CreatorFace } from '../kit/creator-face.tsx';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Editor } from '../kit/editor.tsx';
 import { FileChoice } from '../kit/file-choice.tsx';
@@ -14,12 +15,13 @@ import { Button, Empty, Failure, IfMay, Loading, PageHead } from '../kit/parts.t
 import { type Column, Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
-import { type Creator, CreatorCard, CreatorOpener } from './directory-creator.tsx';
+import { type Creator, CreatorCard, CreatorOpener, Place, toFace } from './directory-creator.tsx';
 import { AddToRoster } from './directory-roster.tsx';
 
 type List = Row<'list_lists'>;
 type ListedCreator = Row<'list_listed_creators'>;
 
+const FACES = 4;
 const SHOWN = ['list_lists', 'get_list', 'list_listed_creators', 'search_creators'] as const;
 
 function NewList() {
@@ -96,10 +98,24 @@ function FromFile({ id }: { id: string }) {
   );
 }
 
-function ListActions({ list, onDeleted }: { list: List; onDeleted: () => void }) {
+/** A list of more creators is added to the roster by choosing among them. */
+const MOST_ADDED = 100;
+
+interface ListActionsProps {
+  list: List;
+  /** The creators on it who are not on the roster, as far as they are loaded. */
+  others: readonly Creator[];
+  onDeleted: () => void;
+}
+
+function ListActions({ list, others, onDeleted }: ListActionsProps) {
   const remove = useChange('delete_list', SHOWN);
+  const mayAdd = others.length > 0 && list.creators <= MOST_ADDED;
   return (
     <>
+      {mayAdd && (
+        <AddToRoster of={others} label={`Add ${number(others.length)} to the roster`} onDone={() => undefined} />
+      )}
       <Link className="button" to="/directory" search={{ in_list: list.id }}>
         Search this list
       </Link>
@@ -166,6 +182,21 @@ function OneList({ id, onLeave }: { id: string; onLeave: () => void }) {
           <span className="muted">No longer in the directory ({pk})</span>
         ),
     },
+    {
+      head: 'Location',
+      cell: ({ creator }) =>
+        creator && (
+          <span className="place">
+            <Place of={creator} />
+          </span>
+        ),
+      isWide: true,
+    },
+    {
+      head: 'Roster',
+      cell: ({ on_roster }) => (on_roster ? <span className="badge good">On your roster</span> : '–'),
+      chip: 'value',
+    },
     { head: 'Followers', cell: ({ creator }) => compact(creator?.follower_count), isNumber: true },
     { head: 'Engagement', cell: ({ creator }) => rate(creator?.engagement_rate), isNumber: true, isWide: true },
     { head: 'Category', cell: ({ creator }) => creator?.category ?? '–', isWide: true },
@@ -179,7 +210,11 @@ function OneList({ id, onLeave }: { id: string; onLeave: () => void }) {
         <Link to="/lists">All lists</Link>
       </p>
       <PageHead title={list.name} hint={list.note}>
-        <ListActions list={list} onDeleted={onLeave} />
+        <ListActions
+          list={list}
+          others={rows.rows.flatMap(({ creator, on_roster }) => (creator && !on_roster ? [creator] : []))}
+          onDeleted={onLeave}
+        />
       </PageHead>
       <Table
         caption="Creators on the list"
@@ -220,9 +255,24 @@ function OneList({ id, onLeave }: { id: string; onLeave: () => void }) {
         creator={openCreator}
         onClose={() => setOpenCreator(undefined)}
         onOpen={setOpenCreator}
+        among={rows.rows.flatMap(({ creator }) => creator ?? [])}
         actions={openCreator && <AddToRoster of={[openCreator]} onDone={() => setOpenCreator(undefined)} />}
       />
     </>
+  );
+}
+
+/** The number of creators on a list, beside the faces of the last added. */
+function Crowd({ of: { id, creators } }: { of: List }) {
+  const isEnabled = creators > 0;
+  const { data } = useFirst('list_listed_creators', {}, { params: { id }, limit: FACES, isEnabled });
+  return (
+    <span className="crowd">
+      <span className="faces wide">
+        {data?.data.map(({ pk, creator }) => creator && <CreatorFace key={pk} {...toFace(creator)} />)}
+      </span>
+      {number(creators)}
+    </span>
   );
 }
 
@@ -243,7 +293,7 @@ export function Lists() {
         </>
       ),
     },
-    { head: 'Creators', cell: ({ creators }) => number(creators), isNumber: true },
+    { head: 'Creators', cell: (one) => <Crowd of={one} />, isNumber: true },
     { head: 'Changed', cell: ({ created_at, updated_at }) => <Ago at={updated_at ?? created_at} />, isWide: true },
   ];
   return (

@@ -97,6 +97,7 @@ export function NewMatches({ of, onClose }: { of: Row<'list_saved_searches'>; on
         creator={openCreator}
         onClose={() => setOpenCreator(undefined)}
         onOpen={setOpenCreator}
+        among={rows}
         actions={null}
       />
     </Dialog>

@@ -12,7 +12,7 @@ import { Due, Time } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { useWorkQuery, WorkPage } from '../kit/work.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
-import { addressText, parcelState } from './parcel.ts';
+import { addressText, parcelState, placeText } from './parcel.ts';
 import { ShareDialog } from './shipment-share.tsx';
 
 const STATES = listChoices('list_shipments', 'status');
@@ -41,14 +41,40 @@ function Tracked({ of: { carrier, tracking_number: tracked } }: { of: Pick<Shipm
   );
 }
 
-/** The day that a parcel arrived, or the day that it is expected and whether it is late. */
-function Arrival({ of: { estimated_arrival, delivered_at, status } }: { of: Shipment }) {
-  if (status === 'delivered' && delivered_at) return `Delivered ${day(delivered_at)}`;
-  if (estimated_arrival === null || status === 'delivered' || status === 'returned') return '–';
+const isUnsent = (parcel: Pick<Shipment, 'status'>) => parcelState(parcel) === 'pending';
+
+/** The day that a parcel arrived, or is expected. A late one that has not left says so. */
+function Arrival({ of: parcel }: { of: Pick<Shipment, 'estimated_arrival' | 'delivered_at' | 'status'> }) {
+  const { estimated_arrival: expected, delivered_at, status } = parcel;
+  if (status === 'delivered' && delivered_at) return <span className="nowrap">Delivered {day(delivered_at)}</span>;
+  if (expected === null || status === 'delivered' || status === 'returned') return '–';
   return (
     <span className="nowrap">
-      Expected <Due at={estimated_arrival} late="Late" isDone={false} />
+      Expected <Due at={expected} late={isUnsent(parcel) ? 'Should have left' : 'Late'} isDone={false} />
     </span>
+  );
+}
+
+/** The state of a parcel; one that has not left is for the brand to send. */
+const State = ({ of: parcel }: { of: Pick<Shipment, 'status'> }) => (
+  <Badge state={parcelState(parcel)} isWaiting={isUnsent(parcel)} />
+);
+
+/** Marks a parcel as sent, or as arrived where no carrier says so. */
+function NextStep({ of: parcel }: { of: Pick<Shipment, 'id' | 'status'> }) {
+  const update = useChange('update_shipment', ['list_shipments', 'get_shipment']);
+  const say = useSay();
+  const next = isUnsent(parcel) ? 'shipped' : parcel.status === 'shipped' ? 'delivered' : null;
+  if (next === null) return null;
+  const move = () =>
+    update.mutateAsync({ params: { id: parcel.id }, body: { status: next } }).then(
+      () => say(`The parcel is marked as ${next}.`),
+      ({ message }: Error) => say(message),
+    );
+  return (
+    <Button needs="update_shipment" kind="primary" isBusy={update.isPending} onPress={() => void move()}>
+      {`Mark as ${next}`}
+    </Button>
   );
 }
 
@@ -94,12 +120,21 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
       {(parcel) => (
         <>
           <p className="row">
-            <Badge state={parcelState(parcel)} />
+            <State of={parcel} />
+            <Arrival of={parcel} />
           </p>
+          <div className="row">
+            <NextStep of={parcel} />
+            <Editor item={parcel} needs="update_shipment">
+              {(editing) => <EditShipment {...editing} />}
+            </Editor>
+            <Button needs="notify_shipment_creator" isBusy={notify.isPending} onPress={() => void notifyCreator()}>
+              Email the creator
+            </Button>
+          </div>
           <Facts
             of={[
               ['Creator', <CreatorName key="creator" of={parcel} />],
-              ['Ship to', addressText(parcel)],
               [
                 'Contents',
                 parcel.product_description ??
@@ -118,11 +153,13 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
                     : 'No report yet',
               ],
               ['Shipped', day(parcel.shipped_at)],
-              ['Delivered', day(parcel.delivered_at)],
               [
-                'Expected',
-                parcel.delivered_at === null && parcel.estimated_arrival && (
-                  <Due at={parcel.estimated_arrival} late="Late" isDone={parcel.status === 'returned'} />
+                'Ship to',
+                addressText(parcel) && (
+                  <details>
+                    <summary>{placeText(parcel)}</summary>
+                    {addressText(parcel)}
+                  </details>
                 ),
               ],
               ['Notes', parcel.notes],
@@ -143,14 +180,6 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
               </ul>
             </section>
           )}
-          <div className="row">
-            <Editor item={parcel} needs="update_shipment" kind="primary">
-              {(editing) => <EditShipment {...editing} />}
-            </Editor>
-            <Button needs="notify_shipment_creator" isBusy={notify.isPending} onPress={() => void notifyCreator()}>
-              Email the creator
-            </Button>
-          </div>
         </>
       )}
     </Detail>
@@ -172,7 +201,8 @@ export function Shipments() {
         </Opener>
       ),
     },
-    { head: 'Status', cell: (row) => <Badge state={parcelState(row)} /> },
+    { head: 'Campaign', cell: ({ campaign_id }) => <CampaignName id={campaign_id} />, isWide: true },
+    { head: 'Status', cell: (row) => <State of={row} /> },
     {
       head: 'Carrier',
       cell: (row) => <Tracked of={row} />,

@@ -27,6 +27,7 @@ export const ContractsGlance = ({ of }: Props) => (
     to="/contracts"
     query={of}
     empty="No contracts yet."
+    isOver={({ status }) => status === 'expired'}
     row={({ id, title, status, expired_reason, ...contract }) => ({
       key: id,
       name: title,
@@ -46,6 +47,7 @@ export function DeliverablesGlance({ of }: Props) {
       to="/deliverables"
       query={of}
       empty="No deliverables yet."
+      isOver={({ status }) => status === 'declined' || status === 'cancelled'}
       row={({ id, type, platform, due_date, status, contract_id, ...item }) => ({
         key: id,
         name: words(type),
@@ -65,6 +67,7 @@ export const LinksGlance = ({ of }: Props) => (
     empty={
       'campaign_id' in of ? 'No links or codes yet. Only sales made through them count here.' : 'No links or codes yet.'
     }
+    isOver={({ active }) => !active}
     row={({ id, value, commission_rate, conversions, revenue, currency, active, ...item }) => ({
       key: id,
       name: value,
@@ -102,6 +105,7 @@ export const BriefsGlance = ({ of }: Props) => (
     to="/briefs"
     query={of}
     empty="No briefs yet."
+    isOver={({ status }) => status === 'completed'}
     row={({ id, title, due_date, status, ...item }) => ({
       key: id,
       name: title,
@@ -122,6 +126,7 @@ export const ShipmentsGlance = ({ of }: Props) => (
     to="/shipments"
     query={of}
     empty="No shipments yet."
+    isOver={({ status }) => status === 'returned'}
     row={(parcel) => ({
       key: parcel.id,
       name: describeContent(parcel),
