@@ -276,7 +276,15 @@ export function Loading({ rows = 6 }: { rows?: number }) {
   );
 }
 
-export function Copy({ text, label, kind = 'plain' }: { text: string; label: string; kind?: 'primary' | 'plain' }) {
+interface CopyProps {
+  text: string;
+  label: string;
+  /** The words on the button, where "Copy" alone would not say what is copied. */
+  shown?: string;
+  kind?: 'primary' | 'plain';
+}
+
+export function Copy({ text, label, shown = 'Copy', kind = 'plain' }: CopyProps) {
   const [isCopied, setCopied] = useState(false);
   const say = useSay();
   const copy = async () => {
@@ -286,7 +294,7 @@ export function Copy({ text, label, kind = 'plain' }: { text: string; label: str
   };
   return (
     <Button kind={kind} onPress={() => void copy()} label={isCopied ? 'Copied' : label}>
-      {isCopied ? 'Copied' : 'Copy'}
+      {isCopied ? 'Copied' : shown}
     </Button>
   );
 }

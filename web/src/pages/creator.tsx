@@ -17,7 +17,7 @@ import { CreatorCampaigns } from './creator-campaigns.tsx';
 import { EditCreator } from './creator-edit.tsx';
 import { FormLinks } from './item-links.tsx';
 import { PaymentProfile } from './payment-profile.tsx';
-import { isPaid } from './payout-statement.tsx';
+import { isPaid } from './payout-state.tsx';
 import { ErasePerson, ExportPerson } from './person-rights.tsx';
 import { SalesTrend } from './sales-trend.tsx';
 import {
