@@ -34,7 +34,7 @@ describe.skipIf(!hasBrowser('What keys did in the web app'))('what keys did', ()
   ] as const)('is shown by day and key, and call by call with filters and details, on a %s', async (kind, options) => {
     const { page, go, complaints, context } = await openWebApp(browser, app, brand.id, options);
     await go('/requests');
-    const calls = page.getByRole('region', { name: 'Calls of the last 14 days' }).first();
+    const calls = page.getByRole('region', { name: 'Calls of the last 14 days', exact: true });
     await calls.locator('.strip-bars > div').first().waitFor();
     await calls.getByText('Show as a table').click();
     await calls.getByRole('columnheader', { name: 'Refused' }).waitFor();

@@ -44,7 +44,7 @@ export function Strip({ label, days, series }: StripProps) {
       <details>
         <summary>Show as a table</summary>
         {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached with the keyboard */}
-        <section className="chart-table" aria-label={label} tabIndex={0}>
+        <section className="chart-table" aria-label={`${label}, as a table`} tabIndex={0}>
           <table>
             <thead>
               <tr>

@@ -73,7 +73,7 @@ function Money({ record: { id, creator_id, creator_email } }: { record: RosterCr
             why="Approved commissions, less refunds of paid ones and money paid in advance."
           />
           <Stat
-            label="To review"
+            label="Ready to approve"
             value={money(one.pending, one.currency)}
             why="Pending commissions whose review period is over."
           />
