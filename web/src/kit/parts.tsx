@@ -9,7 +9,7 @@ import { useTitle } from './title.ts';
 import { useSay } from './toast.tsx';
 import { Why } from './why.tsx';
 
-interface PageHeadProps {
+export interface PageHeadProps {
   title: string;
   hint?: ReactNode;
   /** True if the sentence names the period of the figures. */
@@ -70,8 +70,8 @@ export function Card({ title, children, action, id }: CardProps) {
   );
 }
 
-type Tone = 'good' | 'wait' | 'bad' | 'note' | 'quiet';
-/** `wait` is for what the brand has to do; what waits for others is quiet. `note` may be good news or bad. */
+type Tone = 'good' | 'wait' | 'bad' | 'quiet';
+/** `wait` is for what the brand has to do; what waits for others is quiet. */
 const TONES: Readonly<Record<string, Tone>> = {
   active: 'good',
   live: 'good',
@@ -102,7 +102,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   reauth_required: 'bad',
   error: 'bad',
   failing: 'bad',
-  firing: 'note',
+  firing: 'wait',
   failed: 'bad',
   exhausted: 'bad',
 };

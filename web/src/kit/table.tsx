@@ -203,6 +203,8 @@ interface TableProps<Row extends object> {
   usually?: number;
   /** Rows are cards beside each other. */
   isGallery?: boolean;
+  /** No line above the heads, for a short list on a card that names it. */
+  isBare?: boolean;
 }
 
 const ROW = 44;
@@ -227,7 +229,19 @@ export const toRows = <Row,>(rows: readonly Row[]): Rows<Row> => ({
 
 /** A list of any length that renders only its visible rows. */
 export function Table<Row extends object>(props: TableProps<Row>) {
-  const { caption, noun, order, list, empty, selection, foot, getKey = getId, usually = 8, isGallery = false } = props;
+  const {
+    caption,
+    noun,
+    order,
+    list,
+    empty,
+    selection,
+    foot,
+    getKey = getId,
+    usually = 8,
+    isGallery = false,
+    isBare = false,
+  } = props;
   // Rows of the previous filters cannot be selected under the new ones.
   const maySelect = list.isOld ? () => false : (props.maySelect ?? (() => true));
   const allowedColumns = useColumns(props.columns);
@@ -238,18 +252,20 @@ export function Table<Row extends object>(props: TableProps<Row>) {
   if (list.total === 0) return <NoRows query={list.query}>{empty}</NoRows>;
   const frame = (
     <div className="table-frame">
-      <Top
-        caption={caption}
-        count={counted(list.total ?? list.rows.length, noun)}
-        columns={allowedColumns}
-        hidden={hidden}
-        toggle={toggle}
-        order={order}
-      >
-        {selection && (
-          <SelectRest list={list} selection={selection} maySelect={maySelect} getKey={getKey} noun={noun} />
-        )}
-      </Top>
+      {!isBare && (
+        <Top
+          caption={caption}
+          count={counted(list.total ?? list.rows.length, noun)}
+          columns={allowedColumns}
+          hidden={hidden}
+          toggle={toggle}
+          order={order}
+        >
+          {selection && (
+            <SelectRest list={list} selection={selection} maySelect={maySelect} getKey={getKey} noun={noun} />
+          )}
+        </Top>
+      )}
       <table aria-rowcount={(list.total ?? list.rows.length) + 1} className={isGallery ? 'gallery' : undefined}>
         <caption className="sr-only">{caption}</caption>
         <thead>

@@ -60,7 +60,8 @@ function Stages({ of }: { of: Narrowed }) {
   const approved = useCall('list_affiliate_commissions', sumQuery({ ...of, status: 'approved' }));
   const paid = useCall('list_affiliate_commissions', sumQuery({ ...of, status: 'paid' }));
   const rejected = useCall('list_affiliate_commissions', sumQuery({ ...of, status: 'rejected' }));
-  const sumText = ({ data }: Pick<typeof ready, 'data'>) => (data ? sumUp(data.totals ?? []) || money(0, brandCurrency) : '–');
+  const sumText = ({ data }: Pick<typeof ready, 'data'>) =>
+    data ? sumUp(data.totals ?? []) || money(0, brandCurrency) : '–';
   const figures = ({ data }: typeof ready, text: string) => ({
     value: sumText({ data }),
     note: data && `${number(data.pagination.total)} ${text}`,

@@ -69,14 +69,31 @@ function sumAmounts(
 export interface DifferenceSums {
   here: string | undefined;
   there: string | undefined;
+  /** The store's sum compared with ours, such as "$134.00 less"; undefined if they agree. */
+  change: string | undefined;
   /** Commission of these orders that is not rejected. */
   commission: string | undefined;
+}
+
+/** The difference of both sums, in the currency of the first order that we have. */
+function describeChange(rows: readonly Difference[]): string | undefined {
+  const currency = rows.find(({ currency_here }) => currency_here !== null)?.currency_here ?? null;
+  const cents = rows.reduce(
+    (sum, one) =>
+      sum +
+      (one.currency_there === currency ? Math.round(100 * Number(one.amount_there ?? 0)) : 0) -
+      (one.currency_here === currency ? Math.round(100 * Number(one.amount_here ?? 0)) : 0),
+    0,
+  );
+  if (cents === 0 || currency === null) return undefined;
+  return `${amountText((Math.abs(cents) / 100).toFixed(2), currency)} ${cents < 0 ? 'less' : 'more'} than here in ${currency}`;
 }
 
 /** The sums of some differences on both sides. */
 export const sumDifferences = (rows: readonly Difference[]): DifferenceSums => ({
   here: sumAmounts(rows.map((one) => [one.amount_here, one.currency_here])),
   there: sumAmounts(rows.map((one) => [one.amount_there, one.currency_there])),
+  change: describeChange(rows),
   commission: sumAmounts(
     rows.map((one) => [one.commission_status === 'rejected' ? null : one.commission, one.currency_here]),
   ),

@@ -153,7 +153,7 @@ function Repair({ id, of }: { id: string; of: ReconciliationSummary }) {
 /** The answer that a finance person looks for first: how much does not agree, and what it costs. */
 function Headline({ of: result }: { of: ReconciliationSummary }) {
   const count = countDifferences(result);
-  const { here, there, commission } = sumDifferences(result.differences);
+  const { here, there, change, commission } = sumDifferences(result.differences);
   const compared = result.matched + count;
   return (
     <Stats>
@@ -163,7 +163,7 @@ function Headline({ of: result }: { of: ReconciliationSummary }) {
         note={count === 0 ? 'every order matches' : `${number(result.matched)} of ${counted(compared, 'order')} match`}
       />
       <Stat label="Here" value={here ?? '–'} note="what we have for these orders" />
-      <Stat label="At the store" value={there ?? '–'} note="what the store has for them" />
+      <Stat label="At the store" value={there ?? '–'} note={change ?? 'what the store has for them'} />
       <Stat
         label="Commission to check"
         value={commission ?? 'None'}
@@ -194,7 +194,9 @@ function Kinds({ of: result, onChoose }: { of: ReconciliationSummary; onChoose: 
               <button type="button" className="link" onClick={() => onChoose(kind)}>
                 {label}
               </button>
-              <span className="second narrow">{step}</span>
+              <div className="narrow">
+                <span className="second">{step}</span>
+              </div>
             </>
           ),
         },
