@@ -199,7 +199,23 @@ export function Analytics() {
               </Card>
             </div>
           </Suspense>
-          <Breakdown from={from} to={to} time_zone={time_zone} compare={compare} />
+          <Breakdown
+            from={from}
+            to={to}
+            time_zone={time_zone}
+            compare={compare}
+            earlier={
+              old
+                ? {
+                    revenue: money(old.summary.total_revenue, currency),
+                    commission: money(old.summary.total_commissions, currency),
+                    clicks: number(old.summary.total_clicks),
+                    orders: number(old.summary.total_conversions),
+                    conversion_rate: rate(old.summary.conversion_rate),
+                  }
+                : {}
+            }
+          />
         </>
       )}
     </>
