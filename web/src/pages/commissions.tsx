@@ -79,7 +79,7 @@ function Stages({ of }: { of: Narrowed }) {
             sumText(ready)
           )
         }
-        note={ready.data && `${counted(ready.data.pagination.total, 'commission')} past the review period`}
+        note={ready.data && `${number(ready.data.pagination.total)} past the review period`}
       />
       <Stat label="Pending" {...figures(waiting, 'not ready yet')} />
       <Stat
