@@ -46,7 +46,9 @@ async function isValid(context: Context, key: string | undefined): Promise<boole
 
 /** A brand that was made by an earlier release, or with --empty, never gets a sample. */
 async function createDemo({ postgres: { db }, clock }: Context, isEmpty: boolean): Promise<string> {
-  const brandId = await createBrand(db, clock, { name: DEMO_NAME, plan: 'growth', status: 'active' });
+  // The sample's calls are of its own months, so that what they cost is in the period that is shown.
+  const madeAt = isEmpty ? clock.now() : toBeginning(clock.now());
+  const brandId = await createBrand(db, { now: () => madeAt }, { name: DEMO_NAME, plan: 'growth', status: 'active' });
   if (!isEmpty) await setSample(db, brandId, 'filling');
   return brandId;
 }

@@ -52,10 +52,16 @@ describe('a creator’s statement', () => {
     const made = await post(owner, '/v1/statements', period);
     expect([made.status, made.body.data.email_sent]).toEqual([201, false]);
     const { id, ledger_hash, ledger_seq } = made.body.data;
+    const found = async (query: string) => (await get(owner, `/v1/statements?${query}`)).body.pagination.total;
+    expect(await Promise.all([found(`covers=${dayOf(daysAgo(60))}`), found(`covers=${dayOf(daysAgo(80))}`)])).toEqual([
+      1, 0,
+    ]);
+    expect(await Promise.all([found('disputed=true'), found('disputed=false')])).toEqual([0, 1]);
     const entries = await get(owner, '/v1/affiliates/ledger?limit=1');
     expect(entries.body.data[0]).toMatchObject({ seq: ledger_seq, hash: ledger_hash });
     const read = async () => (await get(owner, `/v1/statements/${id}`)).body.data;
     const first = await read();
+    expect(pathOf(first.url)).toBe(pathOf(made.body.data.url));
     expect(first.lines).toMatchObject([
       {
         id: early.id,

@@ -41,7 +41,7 @@ const ACTIONS: readonly Action[] = [
     needs: 'pay_payout_batch',
   },
   {
-    name: 'Review commissions',
+    name: 'Approve commissions',
     to: '/commissions',
     search: { approvable: 'true' },
     needs: 'review_commissions',

@@ -18,13 +18,18 @@ import {
   toStatement,
   toStatementContent,
 } from './statements.shapes.ts';
-import { createStatement, getStatement, statements, sumStatement } from './statements.ts';
+import { createStatement, getLinkEnd, getStatement, statements, sumStatement } from './statements.ts';
 
 const tag = 'Payouts';
 
-async function getDetail({ postgres: { db } }: Context, brandId: string, id: string) {
+async function getDetail({ postgres: { db }, pageLinks, clock }: Context, brandId: string, id: string) {
   const row = await getStatement(db, brandId, id);
-  return { ...toStatement(row), ...toStatementContent(await sumStatement(db, row)) };
+  const expiresAt = getLinkEnd(row);
+  const url =
+    expiresAt > clock.now()
+      ? pageLinks.urlOf({ kind: 'statement', rowId: row.id, version: row.linkVersion, expiresAt })
+      : null;
+  return { ...toStatement(row), ...toStatementContent(await sumStatement(db, row)), url };
 }
 
 async function* eachLine(context: Context, brandId: string, id: string) {

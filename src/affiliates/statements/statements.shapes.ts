@@ -3,7 +3,7 @@ import { Boundary, checkOrder } from '../../analytics/figures/sums.ts';
 import { fromMinor } from '../../kit/values/decimals.ts';
 import { Email } from '../../kit/values/email.ts';
 import { createdAt, creatorEmail, currencyField, idField } from '../../kit/values/fields.ts';
-import { ListQuery, timestamp, timeZoneInput } from '../../kit/values/page.ts';
+import { booleanParameter, ListQuery, timestamp, timeZoneInput } from '../../kit/values/page.ts';
 import { besideOthers } from '../../kit/values/problems.ts';
 import { toWire } from '../../kit/values/wire.ts';
 import { OrderKind } from '../../workflow/terms/terms.shapes.ts';
@@ -132,6 +132,11 @@ export const CreatorStatementLine = z
 export const StatementDetail = Statement.extend({
   lines: z.array(CreatorStatementLine).describe('Commissions and payouts that changed in the period, oldest first.'),
   totals: z.array(Total).describe('Balance of the period, one row per currency.'),
+  url: z
+    .string()
+    .nullable()
+    .describe('Link to the page of the statement for the creator; null once it ended, 90 days after the creation.')
+    .meta({ example: 'https://links.example/statement/…' }),
 }).meta({ id: 'StatementDetail' });
 
 export const StatementMade = Statement.extend({
@@ -174,6 +179,14 @@ export const StatementFilter = z.object({
   creator_email: Email.optional()
     .describe("Only this creator's statements. Case does not matter.")
     .meta({ example: 'ana@example.com' }),
+  covers: z.iso
+    .date()
+    .optional()
+    .describe('Only statements whose period includes this day.')
+    .meta({ example: '2026-03-15' }),
+  disputed: booleanParameter()
+    .describe('`true`: only statements with a question that you have not answered. `false`: only the others.')
+    .optional(),
   ...ListQuery,
 });
 export type StatementFilter = z.output<typeof StatementFilter>;

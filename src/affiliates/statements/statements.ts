@@ -103,8 +103,24 @@ export const statements = listing({
   table: 'statements',
   time: 'createdAt',
   changed: ['createdAt'],
-  matching: (db, brandId, { creator_email }: Omit<StatementFilter, keyof Page>) =>
-    db.selectFrom('statements').where(matchesCreator('statements.creatorId', brandId, creator_email)),
+  matching: (db, brandId, { creator_email, covers, disputed }: Omit<StatementFilter, keyof Page>) =>
+    db
+      .selectFrom('statements')
+      .where(matchesCreator('statements.creatorId', brandId, creator_email))
+      .where((eb) => {
+        const openDispute = eb
+          .selectFrom('disputes')
+          .select('disputes.id')
+          .whereRef('disputes.statementId', '=', 'statements.id')
+          .where('disputes.brandId', '=', brandId)
+          .where('disputes.status', '=', 'open');
+        return eb.and([
+          ...(covers === undefined
+            ? []
+            : [sql<boolean>`${covers} between left(statements.from_text, 10) and left(statements.to_text, 10)`]),
+          ...(disputed === undefined ? [] : [disputed ? eb.exists(openDispute) : eb.not(eb.exists(openDispute))]),
+        ]);
+      }),
   rows: withCreator,
 });
 export const { get: getStatement } = statements;

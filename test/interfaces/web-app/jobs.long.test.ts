@@ -184,9 +184,9 @@ describe.skipIf(!hasBrowser('A brand’s jobs'))(
       const { page } = open;
       await open.go('/');
       await shoot(page, 'jobs-home');
-      await page.getByRole('link', { name: `${TO_REVIEW} commissions to review`, exact: true }).click();
+      await page.getByRole('link', { name: `${TO_REVIEW} commissions to approve`, exact: true }).click();
       await page.locator('.table-top').getByText(`${TO_REVIEW} commissions`, { exact: true }).waitFor();
-      await page.getByLabel('Review').selectOption({ label: 'All' });
+      await page.getByLabel('Approval').selectOption({ label: 'All' });
       // Those that can be approved come first.
       await page.mouse.move(700, 500);
       const waiting = [/fresh-1.*Pending until/, /unpaid-1.*Order not paid/];
@@ -232,7 +232,7 @@ describe.skipIf(!hasBrowser('A brand’s jobs'))(
     it(`reviews ${TO_REVIEW} commissions in 3 clicks`, async () => {
       const { page } = open;
       await walk(3, async (press) => {
-        await press(page.getByRole('link', { name: `${TO_REVIEW} commissions to review`, exact: true }));
+        await press(page.getByRole('link', { name: `${TO_REVIEW} commissions to approve`, exact: true }));
         await page.locator('.table-top').getByText(`${TO_REVIEW} commissions`, { exact: true }).waitFor();
         await press(page.getByRole('checkbox', { name: 'Select all shown', exact: true }));
         await press(button('Approve'));

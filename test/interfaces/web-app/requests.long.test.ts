@@ -31,22 +31,20 @@ describe.skipIf(!hasBrowser('What keys did in the web app'))('what keys did', ()
     ['desktop', { viewport: { width: 1280, height: 1400 } }],
     ['desktop-dark', { viewport: { width: 1280, height: 1400 }, colorScheme: 'dark' as const }],
     ['phone', { viewport: { width: 390, height: 844 }, hasTouch: true }],
-  ] as const)('is shown by hour and key, and call by call with filters and details, on a %s', async (kind, options) => {
+  ] as const)('is shown by day and key, and call by call with filters and details, on a %s', async (kind, options) => {
     const { page, go, complaints, context } = await openWebApp(browser, app, brand.id, options);
     await go('/requests');
-    const calls = page.locator('.card', { has: page.getByRole('heading', { name: 'The last 14 days', exact: true }) });
-    if (kind === 'phone') await calls.getByText('Show the chart').click();
-    await calls.locator('.chart-area').first().waitFor();
-    await calls.getByLabel('Show').selectOption('Credits');
+    const calls = page.getByRole('region', { name: 'Calls of the last 14 days', exact: true });
+    await calls.locator('.strip-bars > div').first().waitFor();
     await calls.getByText('Show as a table').click();
-    await calls.getByRole('columnheader', { name: 'Credits by day' }).waitFor();
+    await calls.getByRole('columnheader', { name: 'Refused' }).waitFor();
     await page.getByText('Previews that became searches').waitFor();
     await calls.scrollIntoViewIfNeeded();
     await shoot(page, `requests-usage-${kind}`);
     expect(await axe(page)).toEqual([]);
     await expectToFit(page);
 
-    await calls
+    await page
       .getByRole('table', { name: 'Keys with the most calls in the last 14 days' })
       .getByRole('link', { name: 'test' })
       .first()
@@ -56,6 +54,7 @@ describe.skipIf(!hasBrowser('What keys did in the web app'))('what keys did', ()
     const list = page.getByRole('table', { name: 'API requests' });
     await list.getByRole('button', { name: 'Search creators' }).first().waitFor();
     await expect.poll(() => list.getByRole('row').count()).toBe(101);
+    await page.getByText(/^100 of [\d,]+ requests$/).waitFor();
     await page.getByRole('button', { name: 'Older' }).click();
     await page.getByRole('button', { name: 'Newer' }).and(page.locator(':enabled')).waitFor();
     if (kind === 'phone') await page.getByRole('button', { name: /^Filters/ }).click();

@@ -55,7 +55,7 @@ describe.skipIf(!hasBrowser('Selecting'))('selecting rows of a list in the web a
       if (message.text() === 'a click') clicks += 1;
     });
     await page.evaluate("addEventListener('click', () => console.info('a click'), true)");
-    await page.getByRole('link', { name: '30 commissions to review' }).click();
+    await page.getByRole('link', { name: '30 commissions to approve' }).click();
     await page.locator('.table-top').getByText('30 commissions', { exact: true }).waitFor();
     await page.getByRole('checkbox', { name: 'Select all shown' }).click();
     await page.getByRole('button', { name: 'Approve', exact: true }).click();

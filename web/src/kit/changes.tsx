@@ -54,6 +54,8 @@ const HIDDEN: ReadonlySet<string> = new Set([
 /** Fields whose values are words of the API, such as `revision_requested`. */
 const IN_WORDS = /(?:^|_)(?:status|state|type|method|source|provider|role)$/;
 const AMOUNT = /(?:^|_)(?:amount|commission|fee)$/;
+/** Characters of a value that stands in a line. */
+const MOST_INLINE = 24;
 const DAY = /^\d{4}-\d\d-\d\d$/;
 
 function toText(name: string, value: unknown, currency: string): string {
@@ -72,6 +74,13 @@ function toText(name: string, value: unknown, currency: string): string {
   if (DAY.test(text)) return day(text);
   if (/deadline$/.test(name)) return deadline(text);
   return IN_WORDS.test(name) ? words(text) : withLocalTimes(text);
+}
+
+/** A changed value in words, for a line of text; undefined if it is too long for one. */
+export function describeValue(name: string, value: unknown, currency: string): string | undefined {
+  if (typeof value === 'object' && value !== null) return undefined;
+  const text = toText(name, value, currency);
+  return text.length > MOST_INLINE ? undefined : text;
 }
 
 const hasValue = (fields: Fields | null, name: string) => (fields?.[name] ?? null) !== null;

@@ -36,6 +36,8 @@ export interface Field {
   unit?: string;
   /** True if a dialog has it beside the field before it, such as a currency beside its amount. */
   isBeside?: boolean;
+  /** Stands above it, where a new part of a long form begins. */
+  heading?: string;
   /** The value stays and is sent, but has no effect now. */
   isReadOnly?: boolean;
 }
@@ -287,6 +289,11 @@ function AllFields({ fields, groups = [], findProblem }: FieldsProps & { findPro
   return [
     ...showGroups(-1),
     ...fields.flatMap((field, place) => [
+      field.heading !== undefined && (
+        <h2 key={field.heading} className="form-part">
+          {field.heading}
+        </h2>
+      ),
       <FieldRow key={field.name} field={field} problem={findProblem(field)} />,
       ...showGroups(place),
     ]),

@@ -9,7 +9,7 @@ import { useTitle } from './title.ts';
 import { useSay } from './toast.tsx';
 import { Why } from './why.tsx';
 
-interface PageHeadProps {
+export interface PageHeadProps {
   title: string;
   hint?: ReactNode;
   /** True if the sentence names the period of the figures. */
@@ -70,8 +70,8 @@ export function Card({ title, children, action, id }: CardProps) {
   );
 }
 
-type Tone = 'good' | 'wait' | 'bad' | 'note' | 'quiet';
-/** `wait` is for what the brand has to do; what waits for others is quiet. `note` may be good news or bad. */
+type Tone = 'good' | 'wait' | 'bad' | 'quiet';
+/** `wait` is for what the brand has to do; what waits for others is quiet. */
 const TONES: Readonly<Record<string, Tone>> = {
   active: 'good',
   live: 'good',
@@ -103,7 +103,7 @@ const TONES: Readonly<Record<string, Tone>> = {
   reauth_required: 'bad',
   error: 'bad',
   failing: 'bad',
-  firing: 'note',
+  firing: 'wait',
   failed: 'bad',
   exhausted: 'bad',
 };
@@ -277,7 +277,15 @@ export function Loading({ rows = 6 }: { rows?: number }) {
   );
 }
 
-export function Copy({ text, label, kind = 'plain' }: { text: string; label: string; kind?: 'primary' | 'plain' }) {
+interface CopyProps {
+  text: string;
+  label: string;
+  /** The words on the button, where "Copy" alone would not say what is copied. */
+  shown?: string;
+  kind?: 'primary' | 'plain';
+}
+
+export function Copy({ text, label, shown = 'Copy', kind = 'plain' }: CopyProps) {
   const [isCopied, setCopied] = useState(false);
   const say = useSay();
   const copy = async () => {
@@ -287,7 +295,7 @@ export function Copy({ text, label, kind = 'plain' }: { text: string; label: str
   };
   return (
     <Button kind={kind} onPress={() => void copy()} label={isCopied ? 'Copied' : label}>
-      {isCopied ? 'Copied' : 'Copy'}
+      {isCopied ? 'Copied' : shown}
     </Button>
   );
 }

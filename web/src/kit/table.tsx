@@ -82,16 +82,18 @@ interface TopProps {
   columns: readonly { head: string }[];
   hidden: readonly string[];
   toggle: (head: string) => void;
+  order?: string | undefined;
   children?: ReactNode;
 }
 
 /** Above the heads of a table: the number of its rows, and the choice of its columns. */
-function Top({ caption, count, columns, hidden, toggle, children }: TopProps) {
+function Top({ caption, count, columns, hidden, toggle, order, children }: TopProps) {
   return (
     <div className="table-top">
       <p className="count" role="status">
         {count}
       </p>
+      {order !== undefined && <p className="count">{order}</p>}
       {children}
       {columns.length >= MANY_COLUMNS && (
         <div className="wide">
@@ -187,6 +189,8 @@ interface TableProps<Row extends object> {
   caption: string;
   /** Names a row in the count of rows. */
   noun: Noun;
+  /** The order in force, in words, if no head of a column shows it. */
+  order?: string | undefined;
   list: Rows<Row>;
   columns: readonly Column<Row>[];
   empty: ReactNode;
@@ -201,6 +205,8 @@ interface TableProps<Row extends object> {
   usually?: number;
   /** Rows are cards beside each other. */
   isGallery?: boolean;
+  /** No line above the heads, for a short list on a card that names it. */
+  isBare?: boolean;
 }
 
 const ROW = 44;
@@ -225,7 +231,20 @@ export const toRows = <Row,>(rows: readonly Row[]): Rows<Row> => ({
 
 /** A list of any length that renders only its visible rows. */
 export function Table<Row extends object>(props: TableProps<Row>) {
-  const { caption, noun, list, empty, selection, foot, note, getKey = getId, usually = 8, isGallery = false } = props;
+  const {
+    caption,
+    noun,
+    order,
+    list,
+    empty,
+    selection,
+    foot,
+    note,
+    getKey = getId,
+    usually = 8,
+    isGallery = false,
+    isBare = false,
+  } = props;
   // Rows of the previous filters cannot be selected under the new ones.
   const maySelect = list.isOld ? () => false : (props.maySelect ?? (() => true));
   const allowedColumns = useColumns(props.columns);
@@ -236,22 +255,25 @@ export function Table<Row extends object>(props: TableProps<Row>) {
   if (list.total === 0) return <NoRows query={list.query}>{empty}</NoRows>;
   const frame = (
     <div className="table-frame">
-      <Top
-        caption={caption}
-        count={
-          <>
-            {counted(list.total ?? list.rows.length, noun)}
-            {note && <>, {note}</>}
-          </>
-        }
-        columns={allowedColumns}
-        hidden={hidden}
-        toggle={toggle}
-      >
-        {selection && (
-          <SelectRest list={list} selection={selection} maySelect={maySelect} getKey={getKey} noun={noun} />
-        )}
-      </Top>
+      {!isBare && (
+        <Top
+          caption={caption}
+          count={
+            <>
+              {counted(list.total ?? list.rows.length, noun)}
+              {note && <>, {note}</>}
+            </>
+          }
+          columns={allowedColumns}
+          hidden={hidden}
+          toggle={toggle}
+          order={order}
+        >
+          {selection && (
+            <SelectRest list={list} selection={selection} maySelect={maySelect} getKey={getKey} noun={noun} />
+          )}
+        </Top>
+      )}
       <table aria-rowcount={(list.total ?? list.rows.length) + 1} className={isGallery ? 'gallery' : undefined}>
         <caption className="sr-only">{caption}</caption>
         <thead>

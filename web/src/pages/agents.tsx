@@ -6,7 +6,7 @@ import { useCall, useChange, useRows } from '../call/use.ts';
 import { Changes } from '../kit/changes.tsx';
 import { Detail } from '../kit/detail.tsx';
 import { Filters, findChoice, stateFilter, useFilters } from '../kit/filters.tsx';
-import { number, words } from '../kit/format.ts';
+import { words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { OperationForm } from '../kit/operation-form.tsx';
 import { Badge, Button, Card, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
@@ -108,6 +108,7 @@ function OpenPlan({ id, onClose }: { id: string | undefined; onClose: () => void
     <Detail id={id} onClose={close} query={query} title={(plan) => (plan ? words(plan.operation) : 'Plan')}>
       {(plan) => (
         <>
+          <p>{plan.summary}</p>
           <p className="hint">
             {plan.status === 'open' ? 'What this plan would change.' : 'What this plan was to change.'} By{' '}
             {plan.by_agent ? 'an agent' : 'a key or a person'}
@@ -184,14 +185,7 @@ export function Agents() {
     {
       head: 'Plan',
       cell: (row) => (
-        <Opener
-          onOpen={() => panel.open(row.id)}
-          second={
-            <>
-              {number(row.changes.length)} {row.changes.length === 1 ? 'change' : 'changes'}
-            </>
-          }
-        >
+        <Opener onOpen={() => panel.open(row.id)} second={<span className="plan-summary">{row.summary}</span>}>
           {words(row.operation)}
         </Opener>
       ),
@@ -199,7 +193,7 @@ export function Agents() {
     { head: 'Created by', cell: ({ by_agent }) => (by_agent ? 'An agent' : 'A person or an API key'), isWide: true },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
     { head: 'Created', cell: ({ created_at }) => <Time at={created_at} />, isWide: true },
-    { head: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} />, isWide: true },
+    { head: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} />, chip: 'named' },
     {
       head: 'Actions',
       needs: 'apply_plan',

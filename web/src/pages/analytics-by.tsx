@@ -99,8 +99,11 @@ interface BreakdownPeriod {
 /** A chosen filter by the name that its row has. */
 function ChosenOne({ by, value, ...period }: BreakdownPeriod & { by: BreakdownDimension; value: string }) {
   const { set } = useFilters();
-  const { data } = useCall('get_analytics_breakdown', { query: { ...useDimensions(), ...period, by, limit: 1 } });
-  const label = data?.data.find(({ key }) => key === value)?.label ?? value;
+  const query = { ...useDimensions(), ...period, by, limit: 1 };
+  const { data, isPlaceholderData } = useCall('get_analytics_breakdown', { query });
+  const row = data?.data.find(({ key }) => key === value);
+  // An id says nothing while its name is read.
+  const label = row?.label ?? (data && !isPlaceholderData ? value : '…');
   return (
     <Button onPress={() => set(by, '')}>
       {words(by)}: {value === 'none' ? NONE[by] : label} <span aria-hidden>×</span>
@@ -156,17 +159,22 @@ function sumRows(rows: readonly Figures[], clickOrders: number): Figures {
   };
 }
 
-/**
- * The cells of the last row: the name, then what each figure comes to. Values that had figures only before are not among the
- * rows, so that the earlier period has no sum.
- */
-function buildFoot(by: BreakdownDimension, rows: readonly BreakdownRow[], clickOrders: number): string[] | undefined {
+/** The figures of the whole earlier period, which also has values that are not among the rows. */
+export type Earlier = Partial<Readonly<Record<Sort, string>>>;
+
+/** The cells of the last row: the name, then what each figure comes to, and the one of the earlier period. */
+function buildFoot(
+  by: BreakdownDimension,
+  rows: readonly BreakdownRow[],
+  clickOrders: number,
+  earlier: string | undefined,
+): string[] | undefined {
   const [first] = rows;
   // An order counts for each of its products, and amounts in several currencies have no sum.
   if (!first || by === 'product' || rows.some(({ currency }) => currency !== first.currency)) return undefined;
   const all = sumRows(rows, clickOrders);
   const cells = figuresIn(by).map((one) => (one === 'visitors' ? '–' : shownAs(one, all, first.currency)));
-  return ['All', ...cells, '–'];
+  return ['All', ...cells, earlier ?? '–'];
 }
 
 /** The change from the earlier period, in percent; of rates in points. */
@@ -258,7 +266,7 @@ export function useBreakdown({ from, to, time_zone, compare }: Asked) {
 }
 
 /** The figures of the period by one dimension, largest first; a row narrows the page to itself. */
-export function Breakdown({ from, to, time_zone, compare }: Asked) {
+export function Breakdown({ from, to, time_zone, compare, earlier }: Asked & { earlier: Earlier }) {
   const { get, set } = useFilters();
   const { by, sort, query, call, data } = useBreakdown({ from, to, time_zone, compare });
   const breakdownRows = (data?.data ?? []).filter((row) => !OF_ORDER.includes(by) || isOfOrders(row));
@@ -266,7 +274,7 @@ export function Breakdown({ from, to, time_zone, compare }: Asked) {
   const isTimely = (by === 'weekday' || by === 'hour') && get('sort') === undefined;
   const rows = isTimely ? breakdownRows.toSorted((a, b) => ((a.key ?? '') < (b.key ?? '') ? -1 : 1)) : breakdownRows;
   const largest = Math.max(0, ...rows.map((row) => FIGURE[sort](row)));
-  const foot = data && !data.pagination.has_more && buildFoot(by, rows, data.meta.coverage.by_click);
+  const foot = data && !data.pagination.has_more && buildFoot(by, rows, data.meta.coverage.by_click, earlier[sort]);
   return (
     <Card
       title="Breakdown"

@@ -5,11 +5,12 @@ import { useCall } from '../call/use.ts';
 import { CLICKS_COUNT, commissionsCount, ORDERS_COUNT, salesCount } from '../kit/counts.ts';
 import { Filters, findChoice, useFilters } from '../kit/filters.tsx';
 import { day, money, number, rate, versus } from '../kit/format.ts';
-import { Card, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
+import { Card, Failure, Loading, Stat, Stats } from '../kit/parts.tsx';
 import { usePeriod } from '../kit/period.ts';
 import { Tabs } from '../kit/tabs.tsx';
 import { DAY_MS, toUtcDay } from '../kit/utc-day.ts';
 import { Breakdown, Chosen, useBreakdown, useDimensions } from './analytics-by.tsx';
+import { FiguresHead } from './report-open.tsx';
 
 const Chart = lazy(() => import('../kit/chart.tsx'));
 const GRANULARITIES = listChoices('get_analytics', 'granularity');
@@ -93,13 +94,13 @@ export function Analytics() {
   const won = breakdown.by === 'product' ? undefined : breakdown.data?.meta.coverage;
   return (
     <>
-      <PageHead
+      <FiguresHead
         title="Analytics"
         hint={`${day(from)} to ${day(to)}, in ${zone}, compared with ${day(earlier.from)} to ${day(earlier.to)}.`}
         hasPeriod
       >
         <Tabs legend="Group by" options={buckets} chosen={granularity} onChoose={(one) => set('by', one)} />
-      </PageHead>
+      </FiguresHead>
       <Filters
         of={[
           ...filters,
@@ -198,7 +199,23 @@ export function Analytics() {
               </Card>
             </div>
           </Suspense>
-          <Breakdown from={from} to={to} time_zone={time_zone} compare={compare} />
+          <Breakdown
+            from={from}
+            to={to}
+            time_zone={time_zone}
+            compare={compare}
+            earlier={
+              old
+                ? {
+                    revenue: money(old.summary.total_revenue, currency),
+                    commission: money(old.summary.total_commissions, currency),
+                    clicks: number(old.summary.total_clicks),
+                    orders: number(old.summary.total_conversions),
+                    conversion_rate: rate(old.summary.conversion_rate),
+                  }
+                : {}
+            }
+          />
         </>
       )}
     </>

@@ -2,7 +2,7 @@ import { operations } from 'virtual:operations';
 import { Link } from '@tanstack/react-router';
 import type { Row } from '../call/call.ts';
 import { useAll, useCall, useRows } from '../call/use.ts';
-import { Changes, changedNames, recordField } from '../kit/changes.tsx';
+import { Changes, changedNames, describeValue, recordField } from '../kit/changes.tsx';
 import { Detail } from '../kit/detail.tsx';
 import { Download } from '../kit/download.tsx';
 import { type Filter, Filters, sortIn, useFilters } from '../kit/filters.tsx';
@@ -25,17 +25,30 @@ function nameActor({ person_name, key_name, by_agent, operation, creator_name, c
 }
 
 const FIELDS_SHOWN = 3;
+/** Up to this number, fields have their values beside them. */
+const WITH_VALUES = 2;
 
 /** Within a sentence, unless it is a name such as TikTok. */
 const startSmall = (text: string) =>
   /^(?:Instagram|SKU|TikTok|UTM)/.test(text) ? text : text.charAt(0).toLowerCase() + text.slice(1);
 
-/** The first fields that a change is about. */
-function listFields(entry: AuditEntry): string {
+/** A changed field with its values before and after, if they are short, such as "status: Pending → Approved". */
+function describeChange({ old, new: next, currency }: AuditEntry, name: string, brandCurrency: string): string {
+  const field = startSmall(recordField(name));
+  const [was, is] = [old, next].map((fields) => describeValue(name, fields?.[name], currency ?? brandCurrency));
+  return was === undefined || is === undefined ? field : `${field}: ${was} → ${is}`;
+}
+
+/** The first fields that a change is about; a single one or two with their values. */
+function listFields(entry: AuditEntry, brandCurrency: string): string {
   if (entry.old === null || entry.new === null) return '';
-  const names = changedNames(entry).map((name) => startSmall(recordField(name)));
+  const names = changedNames(entry);
+  const shown = names.slice(0, FIELDS_SHOWN);
   const more = names.length - FIELDS_SHOWN;
-  return names.slice(0, FIELDS_SHOWN).join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const texts = shown.map((name) =>
+    names.length <= WITH_VALUES ? describeChange(entry, name, brandCurrency) : startSmall(recordField(name)),
+  );
+  return texts.join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 /** An address without its scheme; a word of the API as a word. */
@@ -109,6 +122,7 @@ function OpenEntry({ id, onClose }: { id: string | undefined; onClose: () => voi
 
 export function Audit() {
   const { get } = useFilters();
+  const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
   const people = useAll('list_people', {}).data ?? [];
   const query = {
     operation: get('operation'),
@@ -129,7 +143,7 @@ export function Audit() {
           onOpen={() => panel.open(row.id)}
           second={
             <>
-              {listFields(row)}
+              {listFields(row, currency)}
               <span className="narrow">
                 {isNamed(row) && toKindName(row.resource_id)} {breakable(nameIn(row))}
               </span>

@@ -1,6 +1,6 @@
 import type { Row } from '../call/call.ts';
 import { useChange } from '../call/use.ts';
-import { shortDay } from '../kit/format.ts';
+import { money, percent, shortDay } from '../kit/format.ts';
 import { Badge, Button, IfMay } from '../kit/parts.tsx';
 import { useSay } from '../kit/toast.tsx';
 
@@ -25,11 +25,41 @@ export function Standing({
       ) : isInReview ? (
         <span className="badge quiet">Pending</span>
       ) : (
-        <span className="badge wait">To review</span>
+        <span className="badge wait">Ready to approve</span>
       )}
       {clawed_back_at !== null && <span className="badge quiet">Clawed back</span>}
       {fraud_flags.length > 0 && <span className="badge wait">Check</span>}
       {status === 'pending' && isInReview && <span className="second">until {shortDay(approvable_at)}</span>}
+    </span>
+  );
+}
+
+type Rated = Pick<
+  Row<'list_affiliate_commissions'>,
+  'amount' | 'commission_at_rate' | 'commission_rate' | 'currency' | 'terms_id'
+>;
+
+/** The sale that a percentage was taken of; undefined after a refund, or if terms say more than a percentage. */
+function findRatedSale({ amount, commission_at_rate, commission_rate, currency, terms_id }: Rated): string | undefined {
+  const isWhole = Math.abs((amount * commission_rate) / 100 - commission_at_rate) < 0.01;
+  return terms_id === null && isWhole ? money(amount, currency) : undefined;
+}
+
+/** The rate of a commission, such as "12% of $64.00"; undefined if it has none. */
+export function rateText(of: Rated): string | undefined {
+  if (of.commission_rate === 0) return undefined;
+  const sale = findRatedSale(of);
+  return sale === undefined ? percent(of.commission_rate) : `${percent(of.commission_rate)} of ${sale}`;
+}
+
+/** The same below a commission in a list, whose sale only a phone has to name. */
+export function RateNote({ of }: { of: Rated }) {
+  const sale = findRatedSale(of);
+  if (of.commission_rate === 0) return null;
+  return (
+    <span className="second">
+      {percent(of.commission_rate)}
+      {sale !== undefined && <span className="narrow-inline"> of {sale}</span>}
     </span>
   );
 }

@@ -26,7 +26,7 @@ import { type Column, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { sumUp, Totals } from '../kit/totals.tsx';
 import { ApproveDueDialog } from './approve-due.tsx';
-import { SHOW_REVIEWS, Standing } from './commission-standing.tsx';
+import { RateNote, SHOW_REVIEWS, Standing } from './commission-standing.tsx';
 import { ClawBackDialog, ManualCommissionDialog } from './corrections.tsx';
 import { ExplainDialog } from './explain.tsx';
 import { CreatorName } from './item-links.tsx';
@@ -35,9 +35,9 @@ const STATES = listChoices('list_affiliate_commissions', 'status');
 const SORTS = listChoices('list_affiliate_commissions', 'sort');
 type Commission = Row<'list_affiliate_commissions'>;
 
-const REVIEW_FILTER: Filter = {
+const APPROVAL_FILTER: Filter = {
   name: 'approvable',
-  label: 'Review',
+  label: 'Approval',
   kind: 'select',
   options: [['true', 'Ready to approve']],
 };
@@ -60,13 +60,27 @@ function Stages({ of }: { of: Narrowed }) {
   const approved = useCall('list_affiliate_commissions', sumQuery({ ...of, status: 'approved' }));
   const paid = useCall('list_affiliate_commissions', sumQuery({ ...of, status: 'paid' }));
   const rejected = useCall('list_affiliate_commissions', sumQuery({ ...of, status: 'rejected' }));
+  const sumText = ({ data }: Pick<typeof ready, 'data'>) =>
+    data ? sumUp(data.totals ?? []) || money(0, brandCurrency) : '–';
   const figures = ({ data }: typeof ready, text: string) => ({
-    value: data ? sumUp(data.totals ?? []) || money(0, brandCurrency) : '–',
+    value: sumText({ data }),
     note: data && `${number(data.pagination.total)} ${text}`,
   });
   return (
     <Stats isBrief>
-      <Stat label="To review" {...figures(ready, 'ready to approve')} />
+      <Stat
+        label="Ready to approve"
+        value={
+          ready.data?.pagination.total ? (
+            <Link to="/commissions" search={{ ...of, approvable: 'true' }}>
+              {sumText(ready)}
+            </Link>
+          ) : (
+            sumText(ready)
+          )
+        }
+        note={ready.data && `${number(ready.data.pagination.total)} past the review period`}
+      />
       <Stat label="Pending" {...figures(waiting, 'not ready yet')} />
       <Stat
         label="Approved"
@@ -228,7 +242,12 @@ export function Commissions() {
     },
     {
       head: 'Commission',
-      cell: ({ commission, currency }) => money(commission, currency),
+      cell: (row) => (
+        <>
+          {money(row.commission, row.currency)}
+          <RateNote of={row} />
+        </>
+      ),
       sort: { by: 'commission', isOn: sort === 'commission' },
       isNumber: true,
     },
@@ -270,14 +289,9 @@ export function Commissions() {
             : 'What creators earned from orders. Open an order to see who was paid and why.'
         }
       >
-        <Button needs="approve_due_commissions" kind={approvable ? 'primary' : 'plain'} onPress={approving.open}>
+        <Button needs="approve_due_commissions" kind={readyCount === 0 ? 'plain' : 'primary'} onPress={approving.open}>
           {readyCount === undefined ? 'Approve all ready' : `Approve all ready (${number(readyCount)})`}
         </Button>
-        {may('update_commissions') && !approvable && (
-          <Link to="/commissions" search={{ ...of, approvable: 'true' }} className="button primary">
-            Review
-          </Link>
-        )}
         <Menu label="More actions for commissions">
           <Download id="list_commissions" query={query} name="commissions.csv" />
           <Button needs="record_manual_commission" onPress={recording.open}>
@@ -289,10 +303,11 @@ export function Commissions() {
         </Menu>
       </PageHead>
       <Stages of={of} />
-      <Filters of={[stateFilter(STATES), REVIEW_FILTER, CREATOR_FILTER, CAMPAIGN_FILTER, ORDER_FILTER]} />
+      <Filters of={[stateFilter(STATES), APPROVAL_FILTER, CREATOR_FILTER, CAMPAIGN_FILTER, ORDER_FILTER]} />
       <Table
         caption="Commissions"
         noun="commission"
+        order={isByReview && (readyCount ?? 0) > 0 ? 'those ready to approve first' : undefined}
         list={list}
         columns={columns}
         empty={

@@ -5,7 +5,7 @@ import { money } from '../kit/format.ts';
 import { isJob } from '../kit/job.tsx';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { useSay } from '../kit/toast.tsx';
-import { isPaid } from './payout-statement.tsx';
+import { isPaid } from './payout-state.tsx';
 
 const REASON = {
   name: 'reason',

@@ -17,7 +17,7 @@ import { CreatorCampaigns } from './creator-campaigns.tsx';
 import { EditCreator } from './creator-edit.tsx';
 import { FormLinks } from './item-links.tsx';
 import { PaymentProfile } from './payment-profile.tsx';
-import { isPaid } from './payout-statement.tsx';
+import { isPaid } from './payout-state.tsx';
 import { ErasePerson, ExportPerson } from './person-rights.tsx';
 import { SalesTrend } from './sales-trend.tsx';
 import {
@@ -73,7 +73,7 @@ function Money({ record: { id, creator_id, creator_email } }: { record: RosterCr
             why="Approved commissions, less refunds of paid ones and money paid in advance."
           />
           <Stat
-            label="To review"
+            label="Ready to approve"
             value={money(one.pending, one.currency)}
             why="Pending commissions whose review period is over."
           />

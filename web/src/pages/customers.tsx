@@ -12,6 +12,7 @@ import { Tabs } from '../kit/tabs.tsx';
 import { BroughtCustomers } from './brought-customers.tsx';
 import { Cohorts } from './cohorts.tsx';
 import { ImportCustomers } from './import-customers.tsx';
+import { FiguresHead } from './report-open.tsx';
 import { RowName, toHead } from './row-name.tsx';
 
 type CustomerDimension = NonNullable<Query<'get_analytics_customers'>['by']>;
@@ -253,13 +254,13 @@ function Figures({ tabs }: { tabs: ReactNode }) {
   const share = useCall('get_analytics_share', { query: { from, to, time_zone } });
   return (
     <>
-      <PageHead
+      <FiguresHead
         title="Customers"
         hint={`Who bought from ${day(from)} to ${day(to)}, in ${zone}, and what a new customer costs.`}
         hasPeriod
       >
         <Download id="get_analytics_customers" query={query} name={`customers-by-${by}.csv`} />
-      </PageHead>
+      </FiguresHead>
       {tabs}
       <Filters of={filters} saved={['by', 'sort']} />
       <Card title="Creators’ share of sales">

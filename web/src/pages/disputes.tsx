@@ -12,7 +12,7 @@ import { Badge, Button, Empty, Facts, IfMay, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { Ago, BothTimes } from '../kit/time.tsx';
 import { CreatorName } from './item-links.tsx';
-import { period } from './statements.tsx';
+import { period } from './statement-period.ts';
 
 const STATES = listChoices('list_disputes', 'status');
 const SHOWN = ['list_disputes', 'get_dispute'] as const;

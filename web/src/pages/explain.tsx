@@ -7,7 +7,7 @@ import { orderSecond } from '../kit/order-name.ts';
 import { Badge, Facts, Failure, IfMay, Loading } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
 import { BothTimes } from '../kit/time.tsx';
-import { ReviewOne, Standing } from './commission-standing.tsx';
+import { ReviewOne, rateText, Standing } from './commission-standing.tsx';
 import { CreatorName } from './item-links.tsx';
 import { ErasePerson, ExportPerson } from './person-rights.tsx';
 
@@ -211,6 +211,7 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
               <Facts
                 of={[
                   ['Amount', money(data.commission.commission, data.currency)],
+                  ['Rate', rateText(data.commission)],
                   // A period that is not over says its end below.
                   ['Can be approved from', isReviewOver(data.commission) && day(data.commission.hold_ends_at)],
                   ['Note', data.commission.status_note],

@@ -128,7 +128,7 @@ export function Home() {
             ),
             {
               count: commissions.data?.pagination.total,
-              text: ['commission to review', 'commissions to review'],
+              text: ['commission to approve', 'commissions to approve'],
               link: (content) => (
                 <Link to="/commissions" search={{ approvable: 'true' }}>
                   {content}

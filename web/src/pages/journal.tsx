@@ -10,7 +10,7 @@ import { Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.t
 import { usePeriod } from '../kit/period.ts';
 import { type Column, PlainTable, Table } from '../kit/table.tsx';
 import { toUtcDay } from '../kit/utc-day.ts';
-import { useIsWide } from '../kit/wide.ts';
+import { useIsPhone, useIsWide } from '../kit/wide.ts';
 import { ExplainDialog } from './explain.tsx';
 import { CreatorName } from './item-links.tsx';
 import { PayoutDialog } from './payout-statement.tsx';
@@ -34,10 +34,11 @@ function Text({ of: { text, order_id, order_number } }: { of: JournalLine }) {
 const buildColumns = (
   open: (entry: string) => void,
   isFirst: (line: JournalLine) => boolean,
+  isFirstOfDay: (line: JournalLine) => boolean,
 ): readonly Column<JournalLine>[] => [
   {
     head: 'Day',
-    cell: (line) => isFirst(line) && <span className="unbroken">{day(line.date)}</span>,
+    cell: (line) => isFirstOfDay(line) && <span className="strong unbroken">{day(line.date)}</span>,
     isWide: true,
   },
   {
@@ -45,19 +46,17 @@ const buildColumns = (
     cell: (line) => (
       <>
         {isFirst(line) ? (
-          <>
+          <div className={isFirstOfDay(line) ? 'entry-head day-head' : 'entry-head'}>
+            {isFirstOfDay(line) && <p className="narrow strong">{day(line.date)}</p>}
             <button type="button" className="link described" onClick={() => open(line.entry_id)}>
               <Text of={line} />
             </button>
-            <div className="narrow">
-              <span className="second">{day(line.date)}</span>
-            </div>
             {line.creator_email && (
               <span className="second">
                 <CreatorName of={{ creator_email: line.creator_email }} />
               </span>
             )}
-          </>
+          </div>
         ) : (
           <span className="continues" />
         )}
@@ -147,12 +146,12 @@ const totalText = (accounts: readonly Turnover[], side: 'debit' | 'credit') =>
 
 const OPEN_KEY = 'journal turnover';
 
-/** The turnover of each account, folded so that the entries are in sight, unless this person keeps it open. */
+/** The turnover of each account: open where there is room for the entries below it, or as this person left it. */
 function AccountTurnover({ of: accounts }: { of: readonly Turnover[] }) {
-  const [isOpen, setOpen] = useState(() => localStorage.getItem(OPEN_KEY) !== null);
+  const isPhone = useIsPhone();
+  const [isOpen, setOpen] = useState(() => (localStorage.getItem(OPEN_KEY) ?? (isPhone ? '' : 'open')) === 'open');
   const keep = (next: boolean) => {
-    if (next) localStorage.setItem(OPEN_KEY, 'open');
-    else localStorage.removeItem(OPEN_KEY);
+    localStorage.setItem(OPEN_KEY, next ? 'open' : 'closed');
     setOpen(next);
   };
   const [debit, credit] = [totalText(accounts, 'debit'), totalText(accounts, 'credit')];
@@ -216,6 +215,7 @@ export function Journal() {
   const panel = useOpened();
   const [entry, setEntry] = useState<string>();
   const firstLines = new Set(list.rows.filter((line, i) => list.rows[i - 1]?.entry_id !== line.entry_id));
+  const firstOfDays = new Set(list.rows.filter((line, i) => list.rows[i - 1]?.date !== line.date));
   const isPayout = panel.id?.startsWith('pay_') === true;
   return (
     <>
@@ -239,7 +239,14 @@ export function Journal() {
             noun="line"
             list={list}
             getKey={({ entry_id, account: of }) => `${entry_id} ${of}`}
-            columns={[...buildColumns(setEntry, (line) => firstLines.has(line)), ...sides]}
+            columns={[
+              ...buildColumns(
+                setEntry,
+                (line) => firstLines.has(line),
+                (line) => firstOfDays.has(line),
+              ),
+              ...sides,
+            ]}
             empty={<Empty title="No entries in this period" />}
           />
         </>

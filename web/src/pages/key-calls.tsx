@@ -1,19 +1,13 @@
 import { Link } from '@tanstack/react-router';
-import { lazy, Suspense, useState } from 'react';
 import type { Answer } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
-import { Choose } from '../kit/filters.tsx';
-import { Folded } from '../kit/folded.tsx';
-import { number, words } from '../kit/format.ts';
+import { number } from '../kit/format.ts';
 import { Card, Failure, Loading, Stat, Stats } from '../kit/parts.tsx';
+import { Strip } from '../kit/strip.tsx';
 import { type Column, PlainTable } from '../kit/table.tsx';
 import { DAY_MS, toUtcDay } from '../kit/utc-day.ts';
 
-const Chart = lazy(() => import('../kit/chart.tsx'));
-
 type UsagePoint = NonNullable<Answer<'list_usage'>['series']>[number];
-const MEASURES = ['calls', 'credits'] as const;
-type Measure = (typeof MEASURES)[number];
 /** The first and last characters of each key, which tell keys of one name apart. */
 export type Masked = ReadonlyMap<string, string>;
 
@@ -22,13 +16,83 @@ const DAYS = 14;
 /** Keys with a row of their own; the filter has all of them. */
 const LISTED = 5;
 
+type Measure = 'calls' | 'credits';
 const addUp = (sums: readonly UsagePoint[], measure: Measure) => sums.reduce((sum, one) => sum + one[measure], 0);
 
-/** Every day until today; days without calls are 0. */
-function buildPoints(sums: readonly UsagePoint[], measure: Measure, from: string) {
-  const byDay = Map.groupBy(sums, ({ start }) => start.slice(0, 10));
-  const days = Array.from({ length: DAYS }, (_, i) => toUtcDay(Date.parse(from) + i * DAY_MS));
-  return days.map((date) => ({ date, value: addUp(byDay.get(date) ?? [], measure) }));
+const getFirstDay = () => toUtcDay(Date.now() - (DAYS - 1) * DAY_MS);
+
+/** The calls of all keys, or of one, by day and by key or status. */
+function useSeries(by: 'key' | 'status', keyId?: string) {
+  const query = { granularity: 'day', by, from: getFirstDay(), limit: '1' } as const;
+  return useCall('list_usage', { query: keyId === undefined ? query : { ...query, key_id: keyId } });
+}
+
+/** The answers of a kind, as the filter by status names them: 4xx, or 402. */
+const isOfStatus = (kind: string, { status = 0 }: UsagePoint) =>
+  kind.endsWith('xx') ? String(status).startsWith(kind.slice(0, 1)) : String(status) === kind;
+
+/** The number of calls with an answer; undefined until it is known. */
+export function useCallCount(keyId: string | undefined, status: string | undefined): number | undefined {
+  const series = useSeries('status', keyId).data?.series;
+  return series && addUp(status === undefined ? series : series.filter((one) => isOfStatus(status, one)), 'calls');
+}
+
+const ANSWERS = [
+  ['Succeeded', 'quiet', '2xx'],
+  ['Refused', 'wait', '4xx'],
+  ['Failed', 'bad', '5xx'],
+] as const;
+
+/** A strip of the last days' calls above their list: one glance says how many there were and when they failed. */
+export function KeyCalls({ keyId }: { keyId: string | undefined }) {
+  const { data, error, refetch } = useSeries('status', keyId);
+  if (error) return <Failure error={error} again={() => void refetch()} />;
+  if (!data) return <Loading rows={4} />;
+  const all = data.series ?? [];
+  // The list below says what to do.
+  if (all.length === 0) return null;
+  const byDay = Map.groupBy(all, ({ start }) => start.slice(0, 10));
+  const days = Array.from({ length: DAYS }, (_, i) => toUtcDay(Date.parse(getFirstDay()) + i * DAY_MS));
+  const series = ANSWERS.map(([name, tone, kind]) => ({
+    name,
+    tone,
+    values: days.map((date) =>
+      addUp(
+        (byDay.get(date) ?? []).filter((one) => isOfStatus(kind, one)),
+        'calls',
+      ),
+    ),
+  }));
+  const calls = addUp(all, 'calls');
+  const countOf = (values: readonly number[]) => values.reduce((sum, one) => sum + one, 0);
+  const share = (count: number) => (calls === 0 ? undefined : `${number(Math.round((1_000 * count) / calls) / 10)}%`);
+  return (
+    <section className="card call-strip" aria-label={`Calls of the last ${DAYS} days`}>
+      <dl>
+        <div>
+          <dt>Last {DAYS} days</dt>
+          <dd>{number(calls)} calls</dd>
+        </div>
+        {series.map(({ name, tone, values }) => (
+          <div key={name}>
+            <dt>
+              <span className={`dot ${tone}`} aria-hidden /> {name}
+            </dt>
+            <dd>
+              {number(countOf(values))} {name !== 'Succeeded' && <small>{share(countOf(values))}</small>}
+            </dd>
+          </div>
+        ))}
+        {addUp(all, 'credits') > 0 && (
+          <div>
+            <dt>Credits</dt>
+            <dd>{number(addUp(all, 'credits'))}</dd>
+          </div>
+        )}
+      </dl>
+      <Strip label={`Calls of the last ${DAYS} days`} days={days} series={series} />
+    </section>
+  );
 }
 
 interface KeyCallSums {
@@ -41,68 +105,35 @@ const CREDITS: Column<KeyCallSums> = {
   isNumber: true,
 };
 
-/** The calls of all keys, or of one, by day. */
-export function KeyCalls({ keyId: chosen, masked }: { keyId: string | undefined; masked: Masked }) {
-  const [measure, setMeasure] = useState<Measure>('calls');
-  const from = toUtcDay(Date.now() - (DAYS - 1) * DAY_MS);
-  const { data, error, refetch } = useCall('list_usage', {
-    query: { granularity: 'day', by: 'key', from, limit: '1' },
-  });
-  if (error) return <Failure error={error} again={() => void refetch()} />;
-  const series = data?.series ?? [];
+/** The keys with the most calls, each of which leads to its own. */
+export function BusiestKeys({ masked }: { masked: Masked }) {
+  const series = useSeries('key').data?.series ?? [];
   const keys = [...Map.groupBy(series, ({ key_id }) => key_id ?? '')]
     .map(([keyId, sums]) => ({ keyId, name: sums[0]?.key_name ?? keyId, sums }))
     .toSorted((one, other) => addUp(other.sums, 'calls') - addUp(one.sums, 'calls'));
-  const shownSeries = series.filter(({ key_id }) => chosen === undefined || key_id === chosen);
-  // The list below says what to do.
-  if (data && shownSeries.length === 0) return null;
-  const name = keys.find(({ keyId }) => keyId === chosen)?.name;
+  if (keys.length < 2) return null;
   return (
-    <Card title={`${name === undefined ? 'The' : `${name}, the`} last ${DAYS} days`}>
-      <Folded summary="Show the chart">
-        <div className="filters">
-          <Choose
-            label="Show"
-            value={measure}
-            options={MEASURES.map((one) => [one, words(one)])}
-            onChoose={setMeasure}
-          />
-        </div>
-        {data ? (
-          <Suspense fallback={<Loading rows={6} />}>
-            <Chart
-              label={`${words(measure)} by day`}
-              points={buildPoints(shownSeries, measure, from)}
-              show={number}
-              zone="UTC"
-            />
-          </Suspense>
-        ) : (
-          <Loading rows={9} />
-        )}
-      </Folded>
-      {keys.length > 1 && chosen === undefined && (
-        <PlainTable
-          caption={`Keys with the most calls in the last ${DAYS} days`}
-          rows={keys.slice(0, LISTED)}
-          getKey={({ keyId }) => keyId}
-          columns={[
-            {
-              head: 'Key',
-              cell: ({ keyId, name }) => (
-                <>
-                  <Link to="/requests" search={{ key: keyId }}>
-                    {name}
-                  </Link>
-                  <span className="second">{masked.get(keyId)}</span>
-                </>
-              ),
-            },
-            { head: 'All calls', cell: ({ sums }) => number(addUp(sums, 'calls')), isNumber: true },
-            ...(addUp(series, 'credits') > 0 ? [CREDITS] : []),
-          ]}
-        />
-      )}
+    <Card title="Calls by key">
+      <PlainTable
+        caption={`Keys with the most calls in the last ${DAYS} days`}
+        rows={keys.slice(0, LISTED)}
+        getKey={({ keyId }) => keyId}
+        columns={[
+          {
+            head: 'Key',
+            cell: ({ keyId, name }) => (
+              <>
+                <Link to="/requests" search={{ key: keyId }}>
+                  {name}
+                </Link>
+                <span className="second">{masked.get(keyId)}</span>
+              </>
+            ),
+          },
+          { head: 'All calls', cell: ({ sums }) => number(addUp(sums, 'calls')), isNumber: true },
+          ...(addUp(series, 'credits') > 0 ? [CREDITS] : []),
+        ]}
+      />
     </Card>
   );
 }

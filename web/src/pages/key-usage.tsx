@@ -55,7 +55,12 @@ export function KeyUsage() {
         />
         <Stat label="Renews on" value={day(balance.period_end)} />
       </Stats>
-      {keys.length > 0 && <h3>Recent use</h3>}
+      {keys.length > 0 && (
+        <>
+          <h3>The last 30 days</h3>
+          <p className="hint">{number(sumCredits(all.data ?? []))} credits, of this period and earlier ones.</p>
+        </>
+      )}
       {keys.length > 1 && (
         <Choose
           label="Key"

@@ -44,7 +44,7 @@ export function Keys() {
     { head: 'Type', cell: ({ type }) => words(type), chip: 'value' },
     { head: 'Status', cell: ({ state }) => <Badge state={state} /> },
     { head: 'Limits', cell: limitsInWords, isWide: true },
-    { head: 'Last used', cell: ({ last_used_at }) => <Ago at={last_used_at} />, isWide: true },
+    { head: 'Last used', cell: ({ last_used_at }) => <Ago at={last_used_at} />, chip: 'named' },
     { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true },
     {
       head: 'Actions',

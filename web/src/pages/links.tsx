@@ -7,7 +7,7 @@ import { CAMPAIGN_FILTER, CREATOR_FILTER, Filters, findChoice, useFilters } from
 import { counted, day, money, number, percent } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
-import { Badge, Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
+import { Badge, Button, Copy, Empty } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { Foot } from '../kit/totals.tsx';
@@ -17,6 +17,7 @@ import { BulkDialog } from './link-bulk.tsx';
 import { CreateLink, TYPES } from './link-create.tsx';
 import { LinkPanel } from './link-edit.tsx';
 import { LeakedCodes } from './link-leaks.tsx';
+import { FiguresHead } from './report-open.tsx';
 
 const SORTS = listChoices('list_affiliate_links', 'sort');
 type LinkRow = Row<'list_affiliate_links'>;
@@ -148,7 +149,7 @@ export function Links() {
   ];
   return (
     <>
-      <PageHead title="Links and codes" hint="What creators share. Orders made through them earn a commission.">
+      <FiguresHead title="Links and codes" hint="What creators share. Orders made through them earn a commission.">
         <Download id="list_affiliate_links" query={query} name="links.csv" />
         <Button needs="bulk_create_affiliate_codes" onPress={bulk.open}>
           Create for all creators
@@ -156,7 +157,7 @@ export function Links() {
         <Button needs="create_affiliate_link" kind="primary" onPress={making.open}>
           New link or code
         </Button>
-      </PageHead>
+      </FiguresHead>
       <Filters
         of={[
           { name: 'search', label: 'Name or code', kind: 'text' },

@@ -7,7 +7,7 @@ import { Download } from '../kit/download.tsx';
 import { counted, money, number } from '../kit/format.ts';
 import { FollowedJob, isJob } from '../kit/job.tsx';
 import { OperationForm } from '../kit/operation-form.tsx';
-import { Button, Empty, Failure, Loading } from '../kit/parts.tsx';
+import { Button, Empty, Failure, Loading, oneLine } from '../kit/parts.tsx';
 import type { Selection } from '../kit/selection.ts';
 import { PlainTable } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
@@ -100,7 +100,7 @@ function Due({ payees, others, limits, selection, isWhole, sums }: DueProps) {
   return (
     <>
       {sums.map(({ currency, total, payees }) => (
-        <div key={currency} className="actions">
+        <div key={currency} className="actions due">
           <p>
             <strong>{money(total, currency)}</strong> to {number(payees)} {payees === 1 ? 'creator' : 'creators'}
           </p>
@@ -129,7 +129,7 @@ function Due({ payees, others, limits, selection, isWhole, sums }: DueProps) {
         columns={[
           {
             head: 'Creator',
-            cell: ({ creator_name, creator_email, pay_to: address, pay_to_source: source, blocked }) => (
+            cell: ({ creator_name, creator_email, pay_to: address, pay_to_source: source, blocked, ...one }) => (
               <div className="person">
                 <CreatorFace name={creator_name ?? creator_email ?? '?'} email={creator_email} />
                 <div>
@@ -137,7 +137,10 @@ function Due({ payees, others, limits, selection, isWhole, sums }: DueProps) {
                   {blocked ? (
                     <span className="badge wait">{BLOCKS[blocked.reason]}</span>
                   ) : (
-                    <span className="second">{[address, SOURCES[source]].filter(Boolean).join(', ')}</span>
+                    <span {...oneLine(address, 'second')}>{[address, SOURCES[source]].filter(Boolean).join(', ')}</span>
+                  )}
+                  {one.recorded > 0 && (
+                    <span className="badge wait">{money(one.recorded, one.currency)} recorded, to settle</span>
                   )}
                 </div>
               </div>
@@ -151,7 +154,7 @@ function Due({ payees, others, limits, selection, isWhole, sums }: DueProps) {
           },
           {
             head: 'Due',
-            cell: ({ total, commissions_amount: approved, netted_amount, unallocated_used, recorded, currency }) => (
+            cell: ({ total, commissions_amount: approved, netted_amount, unallocated_used, currency }) => (
               <>
                 {money(total, currency)}
                 {netted_amount + unallocated_used !== 0 && (
@@ -159,7 +162,6 @@ function Due({ payees, others, limits, selection, isWhole, sums }: DueProps) {
                     {money(approved, currency)} less {money(netted_amount + unallocated_used, currency)}
                   </span>
                 )}
-                {recorded > 0 && <span className="second">{money(recorded, currency)} recorded, to settle</span>}
               </>
             ),
             isNumber: true,
@@ -258,7 +260,7 @@ function Batch({ onClose }: { onClose: () => void }) {
       )}
       {isAnybody && !error && !isPaying && (
         <div className="bar">
-          <span className="muted">Transfer the money first, then record it.</span>
+          <span className="muted wide">Transfer the money first, then record it.</span>
           <Button kind="primary" isBusy={isPlaceholderData} onPress={() => setPaying(true)}>
             {`Record ${counted(count, 'payout')}, ${sums.map(({ total, currency }) => money(total, currency)).join(' + ')}`}
           </Button>
@@ -296,7 +298,7 @@ export function BatchDialog({ isOpen, onClose }: { isOpen: boolean; onClose: () 
   return (
     <Dialog
       title="Pay what is due"
-      hint="Approved commissions, less refunds and advances."
+      hint="Approved commissions, less refunds and advances. Transfer the money yourself, then record it here."
       isOpen={isOpen}
       onClose={onClose}
       isSide

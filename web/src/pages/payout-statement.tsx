@@ -3,11 +3,14 @@ import type { Answer } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { day, money, words } from '../kit/format.ts';
+import { Menu } from '../kit/menu.tsx';
 import { orderSecond } from '../kit/order-name.ts';
-import { Badge, Button, Empty, Facts, Failure, Loading } from '../kit/parts.tsx';
+import { Button, Copy, Empty, Facts, Failure, Loading } from '../kit/parts.tsx';
 import { Table, toRows } from '../kit/table.tsx';
+import { CorrectionDialog } from './corrections.tsx';
 import { CreatorName } from './item-links.tsx';
 import { SettleDialog } from './payout-settle.tsx';
+import { isPaid, isToSettle, PayoutState } from './payout-state.tsx';
 
 type PayoutLine = Answer<'get_payout_statement'>['data']['lines'][number];
 
@@ -23,20 +26,8 @@ const NAMES: Readonly<Record<PayoutLine['type'], string>> = {
 
 type StatementPayout = Answer<'get_payout_statement'>['data']['payout'];
 
-/** A wallet payout is paid as soon as it is recorded. */
-export const isPaid = ({ status, method }: Pick<StatementPayout, 'status' | 'method'>) =>
-  status === 'paid' || (method === 'wallet' && status === 'completed');
-
-export const isToSettle = (payout: Pick<StatementPayout, 'status' | 'method'>) =>
-  payout.status === 'completed' && !isPaid(payout);
-
 const titlePayout = ({ creator_name, creator_email, amount, currency }: StatementPayout) =>
   `Payout to ${creator_name ?? creator_email ?? 'a creator'}, ${money(amount, currency)}`;
-
-/** The API calls a payout completed once it is recorded, but the user wants to know what is left to do. */
-export function PayoutState({ of: payout }: { of: Pick<StatementPayout, 'status' | 'method'> }) {
-  return <Badge state={isPaid(payout) ? 'paid' : isToSettle(payout) ? 'to_settle' : payout.status} />;
-}
 
 /** The lines of a payout, which add up to its amount. */
 export function PayoutDialog({ id, onClose }: { id: string | undefined; onClose: () => void }) {
@@ -57,16 +48,48 @@ export function PayoutDialog({ id, onClose }: { id: string | undefined; onClose:
   );
 }
 
+/** The next step of a payout, its page for the creator, and what corrects a mistake. */
+function Acts({ of: payout, page }: { of: StatementPayout; page: string }) {
+  const [isSettling, setSettling] = useState(false);
+  const [isCorrecting, setCorrecting] = useState(false);
+  return (
+    <>
+      {isToSettle(payout) && (
+        <p className="note-box wait">
+          No commission is marked as paid yet. Settle the payout once the money has left your account.
+        </p>
+      )}
+      <div className="row">
+        {isToSettle(payout) && (
+          <Button needs="settle_payout" kind="primary" onPress={() => setSettling(true)}>
+            Settle
+          </Button>
+        )}
+        <a className="button plain" href={page} target="_blank" rel="noreferrer">
+          Open printable page
+        </a>
+        <Copy text={page} label="Copy link to the page" shown="Copy link" />
+        {payout.corrected_at === null && (
+          <Menu label="More actions for this payout" needs="void_payout">
+            <Button onPress={() => setCorrecting(true)}>{isPaid(payout) ? 'Mark as returned' : 'Void'}</Button>
+          </Menu>
+        )}
+      </div>
+      <p className="hint">Anyone with the link can read the page for 30 days, so you can send it to the creator.</p>
+      <SettleDialog payout={isSettling ? payout : undefined} onClose={() => setSettling(false)} />
+      <CorrectionDialog payout={isCorrecting ? payout : undefined} onClose={() => setCorrecting(false)} />
+    </>
+  );
+}
+
 function Statement({ of: { payout, lines, page_url } }: { of: Answer<'get_payout_statement'>['data'] }) {
   const { currency } = payout;
-  const [isSettling, setSettling] = useState(false);
   return (
     <>
       <Facts
         of={[
-          ['Creator', <CreatorName key="creator" of={payout} />],
-          ['Amount', money(payout.amount, currency)],
           ['Status', <PayoutState key="state" of={payout} />],
+          ['Creator', <CreatorName key="creator" of={payout} />],
           ['Method', words(payout.method)],
           ['Reference', payout.reference],
           ['Note', payout.note],
@@ -76,25 +99,8 @@ function Statement({ of: { payout, lines, page_url } }: { of: Answer<'get_payout
           ['Reason', payout.correction_reason],
         ]}
       />
-      {isToSettle(payout) ? (
-        <p className="hint">
-          No commission is marked as paid yet. Settle the payout once the money has left your account.
-        </p>
-      ) : (
-        <Breakdown lines={lines} currency={currency} />
-      )}
-      <div className="row">
-        {isToSettle(payout) && (
-          <Button needs="settle_payout" kind="primary" onPress={() => setSettling(true)}>
-            Settle
-          </Button>
-        )}
-        <a className="button plain" href={page_url} target="_blank" rel="noreferrer">
-          Open printable page
-        </a>
-      </div>
-      <p className="hint">Anyone with the page’s address can read it for 30 days, so you can send it to the creator.</p>
-      <SettleDialog payout={isSettling ? payout : undefined} onClose={() => setSettling(false)} />
+      <Acts of={payout} page={page_url} />
+      {!isToSettle(payout) && <Breakdown lines={lines} currency={currency} />}
     </>
   );
 }

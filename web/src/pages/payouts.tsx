@@ -15,7 +15,8 @@ import { Foot } from '../kit/totals.tsx';
 import { CorrectionDialog } from './corrections.tsx';
 import { BatchDialog } from './payout-batch.tsx';
 import { SettleDialog } from './payout-settle.tsx';
-import { isPaid, isToSettle, PayoutDialog, PayoutState } from './payout-statement.tsx';
+import { isPaid, isToSettle, PayoutState } from './payout-state.tsx';
+import { PayoutDialog } from './payout-statement.tsx';
 
 const SETTLED = ['true', 'false'] as const;
 const SORTS = listChoices('list_payouts', 'sort');
@@ -31,9 +32,11 @@ const sumQuery = (query: Query<'list_payouts'>) => ({ query: { ...query, totals:
 const sumText = (sums: readonly { amount: number; currency: string }[]) =>
   sums.map(({ amount, currency }) => money(amount, currency)).join(' + ');
 
+/** The money on its way to creators, from due to paid. */
 function Due() {
   const owedSums = useOwed();
   const unsettled = useCall('list_payouts', sumQuery({ settled: false })).data;
+  const paid = useCall('list_payouts', sumQuery({ settled: true })).data;
   const payees = owedSums?.reduce((sum, one) => sum + one.payees, 0);
   return (
     <Stats isBrief>
@@ -49,8 +52,28 @@ function Due() {
       />
       <Stat
         label="To settle"
-        value={unsettled ? sumText(unsettled.totals ?? []) || 'Nothing' : '–'}
-        note={unsettled && `${counted(unsettled.pagination.total, 'payout')} recorded, not yet confirmed`}
+        value={
+          unsettled?.totals?.length ? (
+            <Link to="/payouts" search={{ settled: 'false' }}>
+              {sumText(unsettled.totals)}
+            </Link>
+          ) : unsettled ? (
+            'Nothing'
+          ) : (
+            '–'
+          )
+        }
+        note={
+          unsettled &&
+          (unsettled.pagination.total === 0
+            ? 'every recorded payout is settled'
+            : `${counted(unsettled.pagination.total, 'payout')} recorded, not yet confirmed`)
+        }
+      />
+      <Stat
+        label="Paid"
+        value={paid ? sumText(paid.totals ?? []) || 'Nothing' : '–'}
+        note={paid && `${counted(paid.pagination.total, 'payout')} since you began`}
       />
     </Stats>
   );
@@ -122,6 +145,7 @@ export function Payouts() {
     { head: 'Recorded', cell: ({ created_at }) => day(created_at), chip: 'value', isOrder: true },
     {
       head: 'Actions',
+      isWide: true,
       needs: 'settle_payout',
       cell: (payout) => (
         <span className="row">

@@ -1,31 +1,28 @@
 import { Link } from '@tanstack/react-router';
-import { isRecord } from '../call/check.ts';
 import { useAll, useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
 import { Filters, findChoice, useFilters } from '../kit/filters.tsx';
-import { ago, money, number, time } from '../kit/format.ts';
+import { ago, counted, number, time } from '../kit/format.ts';
 import { FollowedJob, type Job } from '../kit/job.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { Badge, Button, Card, Empty, Facts, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { type Column, Opener, PlainTable, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { CreatorName } from './item-links.tsx';
+import {
+  amountText,
+  countDifferences,
+  type Difference,
+  FINDINGS,
+  type Finding,
+  isAtRisk,
+  isFound,
+  KINDS,
+  LABELS,
+  type ReconciliationSummary,
+  sumDifferences,
+} from './reconciliation-findings.ts';
 import { CompareDialog } from './reconciliation-new.tsx';
-
-/** Each difference in words. */
-const FINDINGS = [
-  ['missing_here', 'Missing here'],
-  ['missing_there', 'Missing at the store'],
-  ['ambiguous', 'Several of this number'],
-  ['amount', 'Different amount'],
-  ['currency', 'Other currency'],
-  ['refunded_but_paid', 'Refunded, but commissioned'],
-  ['cancelled_but_paid', 'Cancelled, but commissioned'],
-  ['unread', 'Could not be read'],
-] as const;
-type Finding = (typeof FINDINGS)[number][0];
-const KINDS: readonly Finding[] = FINDINGS.map(([kind]) => kind);
-const LABELS = new Map<string, string>(FINDINGS);
 
 /** The meanings of a file's columns in words. */
 const ROLES = [
@@ -42,37 +39,6 @@ const ROLES = [
   ['cancelled_at', 'Cancelled at'],
   ['status', 'Status'],
 ] as const;
-
-interface Difference {
-  finding: Finding;
-  order_id: string;
-  currency_here: string | null;
-  currency_there: string | null;
-  amount_here: string | null;
-  amount_there: string | null;
-  refunded_here: string | null;
-  refunded_there: string | null;
-  commission: string | null;
-  commission_status: string | null;
-  creator_email: string | null;
-}
-
-type ReconciliationSummary = Record<Finding | 'matched', number> & {
-  store: string;
-  columns: Record<string, string> | null;
-  from: string | null;
-  until: string | null;
-  plan_id: string | null;
-  differences: readonly Difference[];
-};
-
-const isFound = (result: unknown): result is ReconciliationSummary =>
-  isRecord(result) && typeof result.matched === 'number' && Array.isArray(result.differences);
-
-/** An amount of a row, such as `64.00`. What a file calls a currency may be anything. */
-function amountText(amount: string, currency: string | null): string {
-  return /^[A-Z]{3}$/.test(currency ?? '') ? money(Number(amount), currency ?? '') : `${amount} ${currency ?? ''}`;
-}
 
 interface AmountProps {
   of: string | null;
@@ -92,6 +58,10 @@ function Amount({ of, refunded, currency }: AmountProps) {
   );
 }
 
+const FindingBadge = ({ of }: { of: Finding }) => (
+  <span className={`badge ${isAtRisk(of) ? 'bad' : 'wait'}`}>{LABELS.get(of)}</span>
+);
+
 const COLUMNS: readonly Column<Difference>[] = [
   {
     head: 'Order',
@@ -107,9 +77,7 @@ const COLUMNS: readonly Column<Difference>[] = [
   {
     head: 'Difference',
     chip: 'value',
-    cell: ({ finding }) => (
-      <span className={`badge ${finding.endsWith('_but_paid') ? 'bad' : 'wait'}`}>{LABELS.get(finding)}</span>
-    ),
+    cell: ({ finding }) => <FindingBadge of={finding} />,
   },
   {
     head: 'Here',
@@ -143,8 +111,8 @@ const COLUMNS: readonly Column<Difference>[] = [
     cell: ({ order_id, commission }) =>
       commission !== null && (
         <span className="row">
-          <Link to="/commissions" search={{ order_id }} className="button" aria-label="Review commission">
-            Review
+          <Link to="/commissions" search={{ order_id }} className="button" aria-label="Open commission">
+            Open
           </Link>
         </span>
       ),
@@ -182,47 +150,92 @@ function Repair({ id, of }: { id: string; of: ReconciliationSummary }) {
   );
 }
 
+/** The answer that a finance person looks for first: how much does not agree, and what it costs. */
+function Headline({ of: result }: { of: ReconciliationSummary }) {
+  const count = countDifferences(result);
+  const { here, there, change, commission } = sumDifferences(result.differences);
+  const compared = result.matched + count;
+  return (
+    <Stats>
+      <Stat
+        label="Differences"
+        value={number(count)}
+        note={count === 0 ? 'every order matches' : `${number(result.matched)} of ${counted(compared, 'order')} match`}
+      />
+      <Stat label="Here" value={here ?? '–'} note="what we have for these orders" />
+      <Stat label="At the store" value={there ?? '–'} note={change ?? 'what the store has for them'} />
+      <Stat
+        label="Commission to check"
+        value={commission ?? 'None'}
+        note={commission === undefined ? 'of these orders' : 'of these orders, before you pay it'}
+      />
+    </Stats>
+  );
+}
+
+/** A line for each kind of difference with its sums and the next step. The name of a kind narrows the rows below. */
+function Kinds({ of: result, onChoose }: { of: ReconciliationSummary; onChoose: (kind: Finding) => void }) {
+  const rows = FINDINGS.filter(([kind]) => result[kind] > 0).map(([kind, label, step]) => ({
+    kind,
+    label,
+    step,
+    ...sumDifferences(result.differences.filter(({ finding }) => finding === kind)),
+  }));
+  return (
+    <PlainTable
+      caption="Differences by kind"
+      rows={rows}
+      getKey={({ kind }) => kind}
+      columns={[
+        {
+          head: 'Difference',
+          cell: ({ kind, label, step }) => (
+            <>
+              <button type="button" className="link" onClick={() => onChoose(kind)}>
+                {label}
+              </button>
+              <div className="narrow">
+                <span className="second">{step}</span>
+              </div>
+            </>
+          ),
+        },
+        { head: 'Orders', isNumber: true, cell: ({ kind }) => number(result[kind]) },
+        { head: 'Here', isNumber: true, isWide: true, cell: ({ here }) => here ?? '–' },
+        { head: 'At the store', isNumber: true, isWide: true, cell: ({ there }) => there ?? '–' },
+        { head: 'Commission', isNumber: true, isWide: true, cell: ({ commission }) => commission ?? '–' },
+        { head: 'What to do', isWide: true, cell: ({ step }) => step },
+      ]}
+    />
+  );
+}
+
 function Differences({ of: { result, files } }: { of: Job }) {
-  const { get } = useFilters();
+  const { get, set } = useFilters();
   if (!isFound(result)) return null;
   const chosenKind = findChoice(get('finding'), KINDS);
   const rows = result.differences.filter(({ finding }) => chosenKind === undefined || finding === chosenKind);
-  const all = KINDS.filter((kind) => chosenKind === undefined || kind === chosenKind).reduce(
-    (sum, kind) => sum + result[kind],
-    0,
-  );
+  const all = chosenKind === undefined ? countDifferences(result) : result[chosenKind];
   const { columns, from, until, plan_id: plan } = result;
   return (
     <div className="stack">
-      <div className="level">
-        <Stats>
-          <Stat label="Matched" value={number(result.matched)} />
-          {FINDINGS.map(
-            ([kind, label]) => result[kind] > 0 && <Stat key={kind} label={label} value={number(result[kind])} />,
-          )}
-        </Stats>
-      </div>
-      <Facts
-        of={[['Period', from === null || until === null ? 'Of all its orders' : `${time(from)} to ${time(until)}`]]}
-      />
-      {columns !== null && (
-        <details>
-          <summary>File columns</summary>
-          <Facts of={ROLES.map(([role, label]) => [label, columns[role]])} />
-        </details>
-      )}
+      <p className="hint">
+        {from === null || until === null ? 'All orders of the file.' : `Orders from ${time(from)} to ${time(until)}.`}
+      </p>
+      <Headline of={result} />
       {plan !== null && <Repair id={plan} of={result} />}
       {result.differences.length === 0 ? (
-        <Empty title="No differences">Every order matches.</Empty>
+        <Empty title="No differences">Every order matches: its commissions can be paid.</Empty>
       ) : (
         <>
+          <Kinds of={result} onChoose={(kind) => set('finding', kind)} />
           <Filters
             of={[
               {
                 name: 'finding',
                 label: 'Difference',
                 kind: 'select',
-                options: FINDINGS.filter(([kind]) => result[kind] > 0),
+                options: FINDINGS.filter(([kind]) => result[kind] > 0).map(([kind, label]) => [kind, label]),
               },
             ]}
             label="Differences"
@@ -240,6 +253,12 @@ function Differences({ of: { result, files } }: { of: Job }) {
         </>
       )}
       <Files of={files} />
+      {columns !== null && (
+        <details>
+          <summary>File columns</summary>
+          <Facts of={ROLES.map(([role, label]) => [label, columns[role]])} />
+        </details>
+      )}
     </div>
   );
 }
@@ -274,8 +293,16 @@ function describeSource({ request }: Job): string {
   return `${time(toText(request.from))} to ${time(toText(request.until))}`;
 }
 
-const differencesIn = ({ result }: Job) =>
-  isFound(result) ? number(KINDS.reduce((sum, kind) => sum + result[kind], 0)) : '–';
+/** The outcome of a comparison; green only says that no difference is left. */
+function Outcome({ of: { status, result } }: { of: Job }) {
+  if (status !== 'done' || !isFound(result)) return <Badge state={status} />;
+  const count = countDifferences(result);
+  return count === 0 ? (
+    <span className="badge good">No differences</span>
+  ) : (
+    <span className="badge wait">{counted(count, 'difference')}</span>
+  );
+}
 
 function Comparisons({ onOpen, getStoreName }: { onOpen: (id: string) => void; getStoreName: (id: string) => string }) {
   const list = useRows('list_jobs', { kind: 'reconciliation' });
@@ -292,9 +319,19 @@ function Comparisons({ onOpen, getStoreName }: { onOpen: (id: string) => void; g
         </Opener>
       ),
     },
-    // Green would say that no difference is left.
-    { head: 'Status', cell: ({ status }) => (status === 'done' ? 'Compared' : <Badge state={status} />) },
-    { head: 'Differences', isNumber: true, cell: differencesIn },
+    { head: 'Status', cell: (job) => <Outcome of={job} /> },
+    {
+      head: 'Matched',
+      isNumber: true,
+      isWide: true,
+      cell: ({ result }) => (isFound(result) ? number(result.matched) : '–'),
+    },
+    {
+      head: 'Commission to check',
+      isNumber: true,
+      isWide: true,
+      cell: ({ result }) => (isFound(result) && sumDifferences(result.differences).commission) || '–',
+    },
     { head: 'Started', isWide: true, cell: ({ created_at }) => ago(created_at) },
   ];
   return (

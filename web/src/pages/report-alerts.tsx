@@ -217,6 +217,7 @@ export function Alerts() {
       <Table
         caption="Alerts"
         noun="alert"
+        isBare
         list={list}
         columns={columns}
         usually={3}

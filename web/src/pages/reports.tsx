@@ -12,25 +12,16 @@ import { type Column, Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 import { DAY_MS, toUtcDay } from '../kit/utc-day.ts';
 import { Alerts, CreateAlert, MAILED_FIELDS, renderProblem } from './report-alerts.tsx';
+import { nameReport, OPERATION_LABELS } from './report-open.tsx';
 
 type Report = Row<'list_reports'>;
 
-const OPERATION_LABELS: Readonly<Record<Report['operation'], string>> = {
-  analytics: 'Analytics',
-  breakdown: 'Sales by creator',
-  customers: 'Customers',
-  returns: 'Profit',
-  share: 'Creators’ share of sales',
-  performance: 'Links and codes',
-};
 /** The time at which a report is mailed. */
 const MAILED: Readonly<Record<Report['every'], string>> = {
   day: 'Every day',
   week: 'Mondays',
   month: 'First of the month',
 };
-const nameReport = ({ name, operation }: Report) => name ?? OPERATION_LABELS[operation];
-
 /** The page of the figures of a report, as its mail opens it. */
 const PAGES = {
   analytics: '/analytics',
@@ -50,7 +41,7 @@ function startOfPeriod(every: Report['every'], end: string): string {
 }
 
 /** The figures of the period that was mailed last. */
-function toLastReport({ operation, parameters, every, next_at, timezone }: Report) {
+function toLastReport({ id, operation, parameters, every, next_at, timezone }: Report) {
   const next = new Intl.DateTimeFormat('en-CA', { timeZone: timezone }).format(new Date(next_at));
   const end = startOfPeriod(every, next);
   const { by = 'creator', ...others } = parameters;
@@ -60,6 +51,7 @@ function toLastReport({ operation, parameters, every, next_at, timezone }: Repor
       ...(operation === 'breakdown' ? { of: by, ...others } : parameters),
       from: startOfPeriod(every, end),
       to: daysBefore(end, 1),
+      report: id,
       ...(timezone === brandZone() ? {} : { time_zone: timezone }),
     },
   };
@@ -132,6 +124,7 @@ function Reports() {
       <Table
         caption="Reports"
         noun="report"
+        isBare
         list={list}
         columns={columns}
         usually={3}

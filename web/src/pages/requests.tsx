@@ -10,7 +10,7 @@ import { Filters, useFilters } from '../kit/filters.tsx';
 import { counted, exactTime, number, words } from '../kit/format.ts';
 import { Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, PlainTable } from '../kit/table.tsx';
-import { KeyCalls, KeySearches, type Masked } from './key-calls.tsx';
+import { BusiestKeys, KeyCalls, KeySearches, type Masked, useCallCount } from './key-calls.tsx';
 
 type KeyRequest = Row<'list_requests'>;
 
@@ -40,7 +40,12 @@ interface RequestView {
   open: (row: KeyRequest) => void;
 }
 
-const CREDITS: Column<KeyRequest> = { head: 'Credits', cell: ({ credits }) => number(credits), isNumber: true };
+const CREDITS: Column<KeyRequest> = {
+  head: 'Credits',
+  cell: ({ credits }) => number(credits),
+  isNumber: true,
+  isWide: true,
+};
 
 function buildColumns({ masked, hasCredits, open }: RequestView): readonly Column<KeyRequest>[] {
   return [
@@ -88,11 +93,21 @@ function buildColumns({ masked, hasCredits, open }: RequestView): readonly Colum
 
 type RequestsQuery = Record<'key' | 'operation' | 'status' | 'request_id' | 'from' | 'to', string | undefined>;
 
+/** The rows of a page, and of how many; the record of calls by day has no other filters than key and status. */
+function useCountText({ key, status, ...others }: RequestsQuery, rows: number, isPart: boolean): string {
+  const all = useCallCount(key, status);
+  if (!isPart) return counted(rows, 'request');
+  const isKnown = all !== undefined && all >= rows && Object.values(others).every((one) => one === undefined);
+  return isKnown ? `${number(rows)} of ${counted(all, 'request')}` : `${counted(rows, 'request')} on this page`;
+}
+
 /** Newest first, a hundred at a time. */
 function Pages({ query, masked }: { query: RequestsQuery; masked: Masked }) {
   const { after, pager } = useCursor();
   const [openRequest, setOpenRequest] = useState<KeyRequest>();
   const { data, error, refetch } = useCall('list_requests', { query: { ...query, after } });
+  const isPart = after !== undefined || data?.next_after != null;
+  const count = useCountText(query, data?.data.length ?? 0, isPart);
   if (error) return <Failure error={error} again={() => void refetch()} />;
   if (!data) return <Loading rows={8} />;
   if (data.data.length === 0 && after === undefined)
@@ -113,7 +128,7 @@ function Pages({ query, masked }: { query: RequestsQuery; masked: Masked }) {
           hasCredits: data.data.some(({ credits }) => credits > 0),
           open: setOpenRequest,
         })}
-        count={`${counted(data.data.length, 'request')}${after !== undefined || data.next_after !== null ? ' on this page' : ''}`}
+        count={count}
       />
       {pager(data.next_after)}
       <Dialog
@@ -133,6 +148,12 @@ function Details({ of }: { of: KeyRequest }) {
   return (
     <Facts
       of={[
+        [
+          'Status',
+          <span key="status">
+            <span className={`badge ${pickTone(of.status)}`}>{of.status}</span> {of.code}
+          </span>,
+        ],
         ['Request ID', <code key="id">{of.request_id}</code>],
         [
           'Operation',
@@ -146,9 +167,8 @@ function Details({ of }: { of: KeyRequest }) {
           </time>,
         ],
         ['Key', of.key_name ?? of.key_id],
-        ['Status', of.code === null ? String(of.status) : `${of.status} ${of.code}`],
-        ['Credits', number(of.credits)],
-        ['Duration', `${number(of.ms)} ms`],
+        ['Credits', of.credits > 0 && number(of.credits)],
+        ['Duration', `${number(Math.round(of.ms))} ms`],
         ['Matches, on all pages', of.results !== null && number(of.results)],
         ['Search', search && words(search.kind)],
         ['Filters', search && (search.filters.join(', ') || 'None')],
@@ -195,8 +215,9 @@ export function Requests() {
           { name: 'to', label: 'To', kind: 'date' },
         ]}
       />
-      <KeyCalls keyId={query.key} masked={maskedKeys} />
+      <KeyCalls keyId={query.key} />
       <Pages key={JSON.stringify(query)} query={query} masked={maskedKeys} />
+      {query.key === undefined && <BusiestKeys masked={maskedKeys} />}
       <KeySearches />
     </>
   );

@@ -7,11 +7,12 @@ import { Download } from '../kit/download.tsx';
 import { Filters, findChoice, useFilters } from '../kit/filters.tsx';
 import { day, minorMoney, multiple, number } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
-import { Button, Card, Empty, Failure, IfMay, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
+import { Button, Card, Empty, Failure, IfMay, Loading, Stat, Stats } from '../kit/parts.tsx';
 import { usePeriod } from '../kit/period.ts';
 import { type Column, PlainTable } from '../kit/table.tsx';
 import { Tabs } from '../kit/tabs.tsx';
 import { type CostKind, Costs, toDialogName } from './costs.tsx';
+import { FiguresHead } from './report-open.tsx';
 import { RowName, toHead } from './row-name.tsx';
 
 type ReturnDimension = NonNullable<Query<'get_analytics_returns'>['by']>;
@@ -175,7 +176,7 @@ export function Returns() {
   const enter = (kind: CostKind) => dialog.open(toDialogName(kind));
   return (
     <>
-      <PageHead
+      <FiguresHead
         title="Profit"
         hint={`What creators earned you from ${day(from)} to ${day(to)}, in ${zone}, after goods, commissions, fees and gifts.`}
         hasPeriod
@@ -186,7 +187,7 @@ export function Returns() {
             Enter a cost
           </Button>
         </IfMay>
-      </PageHead>
+      </FiguresHead>
       <Filters of={filters} saved={['by']} />
       {months.error && <Failure error={months.error} again={() => void months.refetch()} />}
       {!months.error && !months.data && <Loading rows={2} />}

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { type Answer, call, type Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
@@ -7,13 +8,14 @@ import { Detail } from '../kit/detail.tsx';
 import { Confirm } from '../kit/dialog.tsx';
 import { saveJson } from '../kit/download.tsx';
 import { Filters, findChoice, useFilters, waitingSortIn } from '../kit/filters.tsx';
-import { day, money, number, words } from '../kit/format.ts';
+import { counted, day, isoDay, money, number, today, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Badge, Button, Empty, Facts, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, PlainTable, Table } from '../kit/table.tsx';
 import { BothTimes } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
+import { DAY_MS } from '../kit/utc-day.ts';
 import { CreatorLink } from './item-links.tsx';
 
 type Request = Row<'list_data_requests'>;
@@ -31,6 +33,26 @@ const SOURCE_WORDS: Readonly<Record<Request['source'], string>> = {
   shopify: 'Shopify',
   woocommerce: 'WooCommerce',
 };
+
+/** From this number on, the days that the law leaves are few. */
+const FEW_DAYS = 7;
+
+/** The day that a request is due, and the days until then. */
+function DaysLeft({ until }: { until: string }) {
+  const days = Math.round((Date.parse(isoDay(Date.parse(until))) - Date.parse(today())) / DAY_MS);
+  return (
+    <span className="unbroken">
+      {day(until)}{' '}
+      {days < 0 ? (
+        <span className="badge bad">Overdue</span>
+      ) : (
+        <span className={days <= FEW_DAYS ? 'badge wait' : 'muted small'}>
+          {days === 0 ? 'today' : `${counted(days, 'day')} left`}
+        </span>
+      )}
+    </span>
+  );
+}
 
 /** The creator whom a request is about, until they are erased. */
 function useSubject(request: Request | undefined) {
@@ -215,7 +237,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
               ['Requested by', SOURCE_WORDS[one.source]],
               [one.subject === 'creator' ? 'Creator' : 'Customer', <Subject key="subject" of={one} />],
               ['Requested', <BothTimes key="asked" at={one.created_at} />],
-              ['Due', one.finished_at === null && day(one.due_at)],
+              ['Due', one.finished_at === null && <DaysLeft key="due" until={one.due_at} />],
               ['Finished', one.finished_at && <BothTimes key="finished" at={one.finished_at} />],
               ['Your note', one.reason],
               ['Why you refused', one.refusal],
@@ -279,7 +301,7 @@ export function Rights() {
       ),
     },
     { head: 'Status', cell: ({ state }) => <Badge state={state} /> },
-    { head: 'Due', cell: ({ finished_at, due_at }) => (finished_at === null ? day(due_at) : '–'), chip: 'named' },
+    { head: 'Due', cell: (one) => (one.finished_at === null ? <DaysLeft until={one.due_at} /> : '–'), chip: 'named' },
     { head: 'Requested', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
     {
       head: 'Actions',
@@ -291,7 +313,16 @@ export function Rights() {
     <>
       <PageHead
         title="Privacy requests"
-        hint="Requests for erasure, or for a copy of someone’s data. Start one from a creator, an order or a customer."
+        hint={
+          <>
+            Requests for erasure, or for a copy of someone’s data. Start one from a <Link to="/roster">creator</Link>,
+            an <Link to="/orders">order</Link> or a{' '}
+            <Link to="/customers" search={{ view: 'each' }}>
+              customer
+            </Link>
+            .
+          </>
+        }
       />
       <Filters
         of={[

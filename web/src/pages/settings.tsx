@@ -72,6 +72,12 @@ function Logo({ of: logo }: { of: string | null }) {
   );
 }
 
+/** Creators whose link or code has no rate of its own would earn nothing without anybody noticing. */
+const warnOfZero = (valueAt: (path: string) => string) =>
+  Number(valueAt('settings.default_commission_rate')) === 0
+    ? { hint: <span className="warned">At 0, links and codes without a rate of their own pay nothing.</span> }
+    : {};
+
 function BrandForm() {
   const { data, error, refetch } = useCall('get_brand');
   const say = useSay();
@@ -90,7 +96,7 @@ function BrandForm() {
         action="Save"
         item={brand}
         fields={[
-          'name',
+          { name: 'name', heading: 'Profile' },
           'website',
           'contact_name',
           {
@@ -99,7 +105,7 @@ function BrandForm() {
             hint: 'Receives notices, such as when a webhook fails.',
           },
           'description',
-          { name: 'settings.currency', hint: 'Used for new orders, limits and totals.' },
+          { name: 'settings.currency', heading: 'Money', hint: 'Used for new orders, limits and totals.' },
           {
             name: 'settings.time_zone',
             options: zones(brand.settings.time_zone),
@@ -108,7 +114,8 @@ function BrandForm() {
           {
             name: 'settings.default_commission_rate',
             label: 'Default commission, in percent',
-            hint: 'For links and codes without a rate of their own. At 0, they pay nothing.',
+            hint: 'For links and codes without a rate of their own.',
+            follows: warnOfZero,
           },
           {
             name: 'settings.auto_approve_commissions',
@@ -120,6 +127,7 @@ function BrandForm() {
           },
           {
             name: 'settings.bookkeeping_years',
+            heading: 'Records',
             label: 'Keep records for, in years',
             hint: 'After the erasure of a creator whom you paid, their name, address and contracts stay sealed for this long. 0 keeps nothing.',
           },

@@ -1,33 +1,22 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Answer, Row } from '../call/call.ts';
-import { useAll, useCall, useRows } from '../call/use.ts';
+import { useAll, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
-import { CREATOR_FILTER, Filters, sortIn, useFilters } from '../kit/filters.tsx';
-import { counted, day, money, month, today, words } from '../kit/format.ts';
+import { CREATOR_FILTER, type Filter, Filters, sortIn, useFilters } from '../kit/filters.tsx';
+import { day, money, month, today } from '../kit/format.ts';
 import { FollowedJob } from '../kit/job.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { OperationForm } from '../kit/operation-form.tsx';
-import { orderSecond } from '../kit/order-name.ts';
-import { Button, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
-import { type Column, Opener, Table, toRows } from '../kit/table.tsx';
-import { Foot } from '../kit/totals.tsx';
-import { DAY_MS } from '../kit/utc-day.ts';
-import { CreatorName } from './item-links.tsx';
+import { Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
+import { type Column, Opener, Table } from '../kit/table.tsx';
+import { toUtcDay } from '../kit/utc-day.ts';
+import { StatementDialog } from './statement-lines.tsx';
+import { isWholeMonth, period } from './statement-period.ts';
 
 type Statement = Row<'list_statements'>;
 type CreatedStatement = Answer<'create_statement'>['data'];
-type StatementLine = Answer<'get_statement'>['data']['lines'][number];
-
-const isWholeMonth = (from: string, to: string) => {
-  const next = new Date(Date.parse(to) + DAY_MS).toISOString().slice(0, 10);
-  return from.length === 10 && from.endsWith('-01') && next.endsWith('-01') && from.slice(0, 7) === to.slice(0, 7);
-};
-
-/** A whole month by its name. */
-export const period = ({ from, to }: { from: string; to: string }) =>
-  isWholeMonth(from, to) ? month(from) : `${day(from)} to ${day(to)}`;
 
 const TOTALS = [
   ['Opening balance', 'opening', true],
@@ -35,13 +24,6 @@ const TOTALS = [
   ['Paid out', 'paid_out', true],
   ['Closing balance', 'closing', false],
 ] as const;
-
-/** A refund of this period, of an order whose commission was earned in an earlier one. */
-const isRefund = ({ refunded_amount, commission, taken_back }: StatementLine) =>
-  refunded_amount !== 0 && commission === 0 && taken_back === 0;
-
-/** A line earns or pays. */
-const moneyOrNone = (amount: number, currency: string) => (amount === 0 ? '–' : money(amount, currency));
 
 /** The last complete month. */
 function lastMonth(): { from: string; to: string } {
@@ -51,123 +33,23 @@ function lastMonth(): { from: string; to: string } {
   return { from: dayAt(now.getUTCMonth() - 1, 1), to: dayAt(now.getUTCMonth(), 0) };
 }
 
-function Lines({ id, onClose }: { id: string | undefined; onClose: () => void }) {
-  const query = useCall('get_statement', { params: { id: id ?? '' } }, { enabled: id !== undefined });
-  const one = query.data?.data;
-  return (
-    <Dialog
-      title={
-        one?.id === id && one ? `Statement for ${one.creator_name ?? one.creator_email}, ${period(one)}` : 'Statement'
-      }
-      isOpen={id !== undefined}
-      onClose={onClose}
-      isSide
-    >
-      {query.error && <Failure error={query.error} again={() => void query.refetch()} />}
-      {!query.error && one?.id !== id && <Loading />}
-      {one && one.id === id && (
-        <>
-          <Facts
-            of={[
-              ['Creator', <CreatorName key="creator" of={one} />],
-              ['Period', period(one)],
-            ]}
-          />
-          {one.totals.map(({ currency, opening, commission, taken_back, paid_out, closing }) => (
-            <div key={currency} className="sums">
-              <Facts
-                of={[
-                  ['Opening balance', money(opening, currency)],
-                  ['Earned', money(commission, currency)],
-                  ['Reversed by refunds', money(taken_back, currency)],
-                  ['Paid out', money(paid_out, currency)],
-                  ['Closing balance', <strong key="closing">{money(closing, currency)}</strong>],
-                ]}
-              />
-            </div>
-          ))}
-          <p className="hint">
-            As of {day(one.created_at)}. Later changes appear in the next statement’s opening balance.
-          </p>
-          <Table
-            caption="Lines of the statement"
-            noun="line"
-            list={toRows(one.lines.toSorted((a, b) => Number(isRefund(a)) - Number(isRefund(b))))}
-            getKey={(line) => `${line.id} ${line.currency}`}
-            empty={<Empty title="Nothing in this period" />}
-            foot={
-              <Foot
-                label="Totals of the statement"
-                lines={one.totals.map(({ currency, commission, taken_back, paid_out }) => ({
-                  count: counted(one.lines.filter((line) => line.currency === currency).length, 'line'),
-                  sums: [
-                    ['Earned', money(commission - taken_back, currency)],
-                    ['Paid out', money(paid_out, currency)],
-                  ],
-                }))}
-                note={
-                  one.ledger_hash === null
-                    ? undefined
-                    : `Seal ${one.ledger_hash.slice(0, 12)}…: proves this statement hasn’t been altered.`
-                }
-              />
-            }
-            columns={[
-              {
-                head: 'Order or payout',
-                cell: (line) => {
-                  const { type, order_id, order_number, reference, status, refunded_amount, currency } = line;
-                  return (
-                    <>
-                      {type === 'payout' ? (
-                        `Payout ${reference ?? ''}`
-                      ) : order_id === null ? (
-                        'Commission'
-                      ) : (
-                        <Link to="/orders" search={{ open: order_id }}>
-                          {order_number ?? order_id}
-                        </Link>
-                      )}
-                      <span className="second">
-                        {[
-                          orderSecond({ order_id, order_number }),
-                          status && words(status),
-                          refunded_amount !== 0 && `${money(refunded_amount, currency)} refunded`,
-                          isRefund(line) && 'ordered before this period',
-                        ]
-                          .filter(Boolean)
-                          .join(', ')}
-                      </span>
-                    </>
-                  );
-                },
-              },
-              {
-                head: 'Date',
-                cell: ({ occurred_at }) => <span className="unbroken">{day(occurred_at)}</span>,
-                isWide: true,
-              },
-              {
-                head: 'Earned',
-                cell: (line) => (
-                  <>
-                    {moneyOrNone(line.commission - line.taken_back, line.currency)}
-                    {isRefund(line) && <span className="second">in the opening balance</span>}
-                  </>
-                ),
-                isNumber: true,
-              },
-              {
-                head: 'Paid out',
-                cell: (line) => moneyOrNone(line.paid_out + line.fee, line.currency),
-                isNumber: true,
-              },
-            ]}
-          />
-        </>
-      )}
-    </Dialog>
+/** Months that the filter offers. */
+const MONTHS = 12;
+
+const DISPUTED_FILTER: Filter = {
+  name: 'disputed',
+  label: 'Dispute',
+  kind: 'select',
+  options: [['true', 'Disputed']],
+};
+
+/** The months up to this one, newest first. */
+function buildMonthFilter(): Filter {
+  const now = new Date(today());
+  const months = Array.from({ length: MONTHS }, (_, i) =>
+    toUtcDay(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - i, 1)).slice(0, 7),
   );
+  return { name: 'covers', label: 'Period', kind: 'select', options: months.map((one) => [`${one}-15`, month(one)]) };
 }
 
 const SEND_EMAIL = { name: 'send_email', label: 'Email the creator the link' } as const;
@@ -235,7 +117,12 @@ function MakingAll({ onClose }: { onClose: () => void }) {
 
 export function Statements() {
   const { get } = useFilters();
-  const query = { creator_email: get('creator_email'), sort: sortIn(get) };
+  const query = {
+    creator_email: get('creator_email'),
+    covers: get('covers'),
+    disputed: get('disputed') === 'true' ? true : undefined,
+    sort: sortIn(get),
+  };
   const list = useRows('list_statements', query);
   const panel = useOpened();
   const making = useDialog('create');
@@ -295,7 +182,7 @@ export function Statements() {
           New statement
         </Button>
       </PageHead>
-      <Filters of={[CREATOR_FILTER]} />
+      <Filters of={[CREATOR_FILTER, buildMonthFilter(), DISPUTED_FILTER]} />
       <Table
         caption="Statements"
         noun="statement"
@@ -323,7 +210,7 @@ export function Statements() {
       </Dialog>
       <Dialog
         title="Statement created"
-        hint="Anyone with this address can open the page for 90 days. The address is shown only once."
+        hint="Anyone with this address can open the page for 90 days. Open the statement to copy it again."
         isOpen={createdStatement !== undefined}
         onClose={() => setCreatedStatement(undefined)}
       >
@@ -336,7 +223,7 @@ export function Statements() {
           </a>
         </div>
       </Dialog>
-      <Lines id={panel.id} onClose={panel.close} />
+      <StatementDialog id={panel.id} onClose={panel.close} />
     </>
   );
 }
