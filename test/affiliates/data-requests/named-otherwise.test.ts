@@ -87,19 +87,16 @@ describe('somebody whom only a file that waits names', () => {
   it('is kept away by a handle from a file that is read or recorded only then', async () => {
     const { key, get, post, removed } = await open();
     const who = low('late');
-    const confirm = async (csv: string) => {
-      const { id, reading_id } = await readImport(app, key, 'roster', csv, KEEP);
+    const own = await readImport(app, key, 'roster', `Name,Instagram\nLate Lateova,${who}\n`, KEEP);
+    const other = await readImport(app, key, 'roster', `Name,TikTok\nOther Otherova,${who}\n`, KEEP);
+    for (const { id, reading_id } of [own, other])
       expect((await post(`/imports/${id}/confirm`, { reading_id })).status).toBe(202);
-      return id;
-    };
-    const id = await confirm(`Name,Instagram\nLate Lateova,${who}\n`);
-    const otherId = await confirm(`Name,TikTok\nOther Otherova,${who}\n`);
     const { body } = await sendImport(app, key, 'roster', `Name,Instagram\nLate Lateova,${who}\n`);
     await removed({ creator_handle: `instagram.com/${who}` });
     await runTurns.run(app.context, 1);
     await runJobs(app);
-    expect(await getImport(app, key, id)).toMatchObject({ status: 'done', result: { written: 0, refused: 1 } });
-    expect(await getImport(app, key, otherId)).toMatchObject({ status: 'done', result: { written: 1, refused: 0 } });
+    expect(await getImport(app, key, own.id)).toMatchObject({ status: 'done', result: { written: 0, refused: 1 } });
+    expect(await getImport(app, key, other.id)).toMatchObject({ status: 'done', result: { written: 1, refused: 0 } });
     expect((await getImport(app, key, body.data.id)).status).toBe('failed');
     expect((await get('/roster')).data).toMatchObject([{ ig_handle: null, tt_handle: who }]);
   });
