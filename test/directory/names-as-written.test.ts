@@ -190,6 +190,15 @@ describe('a q with a place', () => {
     const named = await read({ q: 'Chef Paris' });
     expect(named).toMatchObject({ total: 1, q: { read_as: 'text', offer: { q: 'Chef', city: 'Paris' } } });
   });
+
+  it.each(['🇬🇧 zoë', 'zoë 🇬🇧', 'zoë in 🇬🇧'])('takes a flag for its country: %s', async (q) => {
+    const { total, q: reading } = await read({ q });
+    expect(reading).toMatchObject(
+      total > 0 && reading.read_as === 'text'
+        ? { offer: { q: 'zoë', country: '🇬🇧' } }
+        : { read_as: 'text_in_place', text: 'zoë', place: '🇬🇧' },
+    );
+  });
 });
 
 describe('a search that finds nobody', () => {
@@ -197,6 +206,21 @@ describe('a search that finds nobody', () => {
     const { body } = await call(`${app.url}/v1/creators/search?${new URLSearchParams(query)}`, nextKey());
     return [body.pagination.total, body.meta.suggestions];
   };
+
+  it('never takes a place apart from where it lies: its parts are other places', async () => {
+    for (const city of [
+      'Cambridge, ON',
+      'Paris, TX',
+      'Birmingham, UK',
+      'Valencia, Spain',
+      'Vienna, VA',
+      'Perth, Scotland',
+    ]) {
+      const [, suggestions] = await suggest({ city });
+      const apart = suggestions.filter((one: { instead: string | null }) => one.instead?.includes('|'));
+      expect([city, apart]).toEqual([city, []]);
+    }
+  });
 
   it('suggests the nearest word, Latin letters, the nearest place, and the search without a filter', async () => {
     expect(await suggest({ q: 'karenin' })).toEqual([0, []]);

@@ -117,6 +117,18 @@ describe('creators similar to others', () => {
     });
     const shown = await ask(`similar_to=${wide.join()}&preview=true&facets=followers&stats=true`);
     const counted: { count: number }[] = shown.body.preview.facets.followers;
+    // With its filter, the first 1,000 are others; a search that is not cut finds as many as were counted.
+    expect(shown.body.preview.facets.followers.every((one: { filter: unknown }) => one.filter === null)).toBe(true);
+    const facets = async (query: string) => (await ask(`${query}&preview=true&facets=gender,has_email`)).body;
+    for (const seeds of [wide.join(), String(pk)]) {
+      const { pagination, preview: all } = await facets(`similar_to=${seeds}&country=US&follower_min=1000`);
+      for (const { filter, count } of [...all.facets.gender, ...all.facets.has_email]) {
+        expect(filter === null).toBe(pagination.total === 1_000);
+        if (filter === null) continue;
+        const query = `similar_to=${seeds}&country=US&follower_min=1000&${new URLSearchParams(filter)}`;
+        expect((await facets(query)).pagination.total).toBe(count);
+      }
+    }
     const known: number[] = [];
     for (let page = 1; page <= 10; page += 1) {
       const { data } = await similar(`similar_to=${wide.join()}&limit=100&page=${page}`);

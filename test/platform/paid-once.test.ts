@@ -58,11 +58,41 @@ describe('a search with an id of its caller’s', () => {
     const refused = await ask({ id: { 'idempotency-key': 'k1' }, query: 'limit=1&page=2' });
     expect([refused.facts, refused.body.code]).toEqual([[409, '0', null], 'IDEMPOTENCY_KEY_REUSED']);
     const byId = { 'x-request-id': 'proxy-sends-this' };
-    expect((await ask({ id: byId })).facts).toEqual([200, '10', null]);
+    expect((await ask({ id: byId })).facts).toEqual([200, '0', 'true']);
     expect((await ask({ id: byId, query: 'limit=1&page=2' })).facts).toEqual([200, '10', null]);
     expect((await ask({ id: { 'idempotency-key': 'k1' } }, await brand.key('data'))).facts).toEqual([200, '10', null]);
     expect((await ask({ id: {} })).facts).toEqual([200, '10', null]);
-    expect(await charged(brand)).toBe(50);
+    expect(await charged(brand)).toBe(40);
+  });
+
+  it('that was sent with both ids is paid once under each, also where the other one paid', async () => {
+    const { brand, ask } = await openDesk();
+    const [key, id] = [{ 'idempotency-key': 'both' }, { 'x-request-id': 'both-1' }];
+    expect((await ask({ id: { ...key, ...id } })).facts).toEqual([200, '10', null]);
+    for (const again of [
+      id,
+      key,
+      { ...key, ...id },
+      { ...key, 'x-request-id': 'both-2' },
+      { 'x-request-id': 'both-2' },
+    ]) {
+      expect((await ask({ id: again, at: other })).facts, JSON.stringify(again)).toEqual([200, '0', 'true']);
+    }
+    // A new key under a request id that was paid is answered, and refuses another search from then on.
+    expect((await ask({ id: { 'idempotency-key': 'later', ...id } })).facts).toEqual([200, '0', 'true']);
+    expect((await ask({ id: { 'idempotency-key': 'later' }, query: 'limit=2' })).body.code).toBe(
+      'IDEMPOTENCY_KEY_REUSED',
+    );
+    expect(await charged(brand)).toBe(10);
+  });
+
+  it('that was sent with both ids and refunded leaves no mark under either', async () => {
+    const { brand, ask } = await openDesk();
+    const [key, id] = [{ 'idempotency-key': 'none' }, { 'x-request-id': 'none-1' }];
+    for (const ids of [{ ...key, ...id }, key, id]) {
+      expect((await ask({ id: ids, query: 'usernames=nobody_has_this' })).facts).toEqual([200, '0', null]);
+    }
+    expect(await charged(brand)).toBe(0);
   });
 
   it('is answered again after the last credit, and after a 402 it leaves no mark', async () => {

@@ -6,7 +6,7 @@ import type { Work } from '../../kit/operation/work.ts';
 import { toChunks } from '../../kit/values/chunks.ts';
 import { listGmailSpellings, showAddress, toAsciiAddress } from '../../kit/values/email.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
-import { hashErased } from '../imports/erased.ts';
+import { type Fact, hashErased, toFact } from '../imports/erased.ts';
 import { getSalt, hashEmail } from '../orders/customers.ts';
 import {
   addCounts,
@@ -20,9 +20,9 @@ import {
   ROWS_AT_ONCE,
   type TakenRow,
 } from './erase.ts';
-import { eraseImported } from './imported.ts';
+import { eraseImported, listImported } from './imported.ts';
 import { endCopies, eraseMails, eraseTexts, listAddresses, redactMentions, replaceMentions } from './mentions.ts';
-import { toNames } from './names.ts';
+import { type Names, toNames } from './names.ts';
 
 /** Selects the orders of an address, orders by ids, or all of a store. */
 export interface BuyerSelector {
@@ -38,6 +38,12 @@ export interface BuyerSelector {
   join: 'both' | 'either' | 'store';
 }
 
+/** Selects the hashes of the address of whoever has this order, or is this customer. */
+const hashesOfSame = (brandId: string, customerOf: string | null) => sql`
+  select customer_hash from orders where brand_id = ${brandId} and ${customerOf} in (id, customer_id)
+  union select decode(key, 'hex') from customer_keys
+    where brand_id = ${brandId} and kind = 'email' and customer_id = ${customerOf}`;
+
 /** Matches the orders of a buyer; `hashes` are those of their addresses and of their id at the store. */
 function matchesBuyer(
   brandId: string,
@@ -48,10 +54,7 @@ function matchesBuyer(
   const byHash = sql`(own.customer_hash = any(${[...hashes]}::bytea[]) or own.customer_id_hash = any(${[...hashes]}::bytea[]))`;
   const ids = [...(orderIds ?? [])];
   const byId = sql`(own.id = any(${ids}::text[]) or own.order_id = any(${ids}::text[]))`;
-  const bySame = sql`(${customerOf} in (own.id, own.customer_id) or own.customer_hash in (
-    select customer_hash from orders where brand_id = ${brandId} and ${customerOf} in (id, customer_id)
-    union select decode(key, 'hex') from customer_keys
-      where brand_id = ${brandId} and kind = 'email' and customer_id = ${customerOf}))`;
+  const bySame = sql`(${customerOf} in (own.id, own.customer_id) or own.customer_hash in (${hashesOfSame(brandId, customerOf)}))`;
   const parts = [
     ...(hashes.length === 0 ? [] : [byHash]),
     ...(orderIds === null ? [] : [byId]),
@@ -87,12 +90,68 @@ async function hashSpellings(db: Db, secrets: Secrets, { email }: BuyerSelector)
   return hashes;
 }
 
-/** The addresses that these are hashes of, as far as imports, events, mails and the audit log have them in clear. */
-async function findAddresses(db: Db, brandId: string, secrets: Secrets, hashes: readonly string[]): Promise<string[]> {
+/** The addresses that these are hashes of, as far as imports, or also events, mails and the audit log have them in clear. */
+async function findAddresses(
+  db: Db,
+  brandId: string,
+  secrets: Secrets,
+  hashes: readonly string[],
+  where: 'imports' | 'anywhere',
+): Promise<string[]> {
   if (hashes.length === 0) return [];
   const salt = await getSalt(db, secrets);
-  const addresses = await listAddresses(db, brandId);
+  const addresses = await listAddresses(db, brandId, where);
   return addresses.filter((address) => hashes.includes(hashEmail(salt, address).toString('hex')));
+}
+
+/** Orders as files of imports may have them: by the ids that were asked for, and by those of the orders that were found. */
+async function listOrderFacts(
+  db: Db,
+  brandId: string,
+  { integrationId, orderIds, join }: BuyerSelector,
+  ids: readonly string[],
+): Promise<Fact[]> {
+  const { rows: shops } = await sql<{ id: string; source: string }>`
+    select id, source_name as source from integrations where brand_id = ${brandId} and source_name is not null`.execute(
+    db,
+  );
+  const { rows: known } = await sql<{ orderId: string; integrationId: string }>`
+    select order_id, integration_id from orders where brand_id = ${brandId} and id = any(${[...ids]}::text[])`.execute(
+    db,
+  );
+  const sources = new Map(shops.map(({ id, source }) => [id, source]));
+  const ofShops = known.flatMap((order) => {
+    const source = sources.get(order.integrationId);
+    return source === undefined ? [] : [{ fact: toFact('order_id', order.orderId), source }];
+  });
+  const source = integrationId === null ? null : sources.get(integrationId);
+  if (join !== 'either' || source === undefined) return ofShops;
+  return [...(orderIds ?? []).map((id) => ({ fact: toFact('order_id', id), source })), ...ofShops];
+}
+
+/** The same hashes as hex; none if the request names no person in this way. */
+async function listSameHashes(db: Db, brandId: string, { customerOf }: BuyerSelector): Promise<string[]> {
+  if (customerOf === null) return [];
+  const { rows } = await sql<{ hash: string | null }>`
+    select encode(hash, 'hex') as hash from (${hashesOfSame(brandId, customerOf)}) as same (hash)`.execute(db);
+  return rows.flatMap(({ hash }) => hash ?? []);
+}
+
+/** By what imports and texts name a buyer, of whom these orders are; `sameHashes` are those of one who is named by an order. */
+async function findBuyerNames(
+  db: Db,
+  brandId: string,
+  secrets: Secrets,
+  selector: BuyerSelector,
+  { ids, sameHashes }: { ids: readonly string[]; sameHashes: readonly string[] },
+): Promise<{ addresses: string[]; names: Names }> {
+  const addresses = [
+    ...(selector.email === null ? [] : [selector.email]),
+    ...(await findAddresses(db, brandId, secrets, selector.hashes, 'anywhere')),
+    ...(await findAddresses(db, brandId, secrets, sameHashes, 'imports')),
+  ];
+  const facts = await listOrderFacts(db, brandId, selector, ids);
+  return { addresses, names: await toNames(db, { id: '', brandId, email: null }, addresses, facts) };
 }
 
 /** Everything that is kept of a buyer, by table. */
@@ -106,12 +165,15 @@ export async function takeBuyerRows(
   const orders = await listRows(db, 'orders', matchesBuyer(brandId, selector, hashes));
   const ids = [...orders.map(({ customer_id: id }) => id), selector.customerOf].filter((id) => typeof id === 'string');
   const ofThem = sql`own.brand_id = ${brandId} and own.id = any(${ids}::text[])`;
-  const orderIds = orders.map(({ id }) => id);
+  const orderIds = orders.map(({ id }) => String(id));
   const ofOrders = sql`own.brand_id = ${brandId} and own.order_id = any(${orderIds}::text[])`;
+  const sameHashes = await listSameHashes(db, brandId, selector);
+  const { names } = await findBuyerNames(db, brandId, secrets, selector, { ids: orderIds, sameHashes });
   return new Map([
     ['orders', orders],
     ['customers', ids.length === 0 ? [] : await listRows(db, 'customers', ofThem)],
     ['order_journeys', await listRows(db, 'order_journeys', ofOrders)],
+    ...(await listImported(db, brandId, names)),
   ]);
 }
 
@@ -180,6 +242,7 @@ export async function eraseBuyer(
   const { db, brandId } = work;
   const askedHashes = await hashBuyer(db, secrets, selector);
   const hashes = [...askedHashes, ...(await hashSpellings(db, secrets, selector))];
+  const sameHashes = await listSameHashes(db, brandId, selector);
   await beginErasing(db);
   const orders = await eraseOrders(work, requestId, matchesBuyer(brandId, selector, hashes));
   const ids = orders.map(({ id }) => id);
@@ -203,9 +266,7 @@ export async function eraseBuyer(
     select id from commissions where brand_id = ${brandId} and order_id = any(${ids}::text[])`.execute(db);
   await forgetSeals(work, 'orders', ids);
   await forgetSeals(work, 'customers', customers);
-  const again = await findAddresses(db, brandId, secrets, selector.hashes);
-  const addresses = [...(selector.email === null ? [] : [selector.email]), ...again];
-  const names = await toNames(db, { id: '', brandId, email: null }, addresses);
+  const { addresses, names } = await findBuyerNames(db, brandId, secrets, selector, { ids, sameHashes });
   const about = [...ids, ...customers, ...rows.map(({ id }) => id)];
   const traces = { ids: about, names, fields: CUSTOMER_FIELDS };
   const counts: Removed = {
@@ -214,8 +275,8 @@ export async function eraseBuyer(
     store_deliveries: Number(deliveries.numAffectedRows ?? 0),
   };
   const removedCounts: Removed = Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0));
-  const buyers = await hashErased(db, secrets, { buyers: addresses });
-  const imported = await eraseImported(work, names, [...buyers, ...selector.hashes]);
+  const erasedHashes = await hashErased(db, secrets, { buyers: addresses, facts: names.facts });
+  const imported = await eraseImported(work, names, [...erasedHashes, ...selector.hashes, ...sameHashes]);
   const told = ids.length > 0 || names.texts.length > 0 ? await redactMentions(work, traces) : {};
   const copied = ids.length > 0 ? await endCopies(work, traces) : {};
   const mailed = await eraseMails(work, { creatorId: null, ids: about }, names);

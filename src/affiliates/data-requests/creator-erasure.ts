@@ -5,7 +5,7 @@ import { ApiError } from '../../kit/values/errors.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
 import { type CreatorRow, lockBrandRoster } from '../../workflow/creators/creators.ts';
 import { endMemberships } from '../../workflow/roster/memberships.ts';
-import { hashErased } from '../imports/erased.ts';
+import { type Fact, hashErased, toFact } from '../imports/erased.ts';
 import { deactivateLink } from '../links/change-link.ts';
 import { getSalt, hashEmail } from '../orders/customers.ts';
 import { listBalances, type PayeeBalance, toBalance } from '../payouts/balances.ts';
@@ -39,39 +39,45 @@ export interface Erased {
   kept?: KeptBooks | undefined;
 }
 
+/** The address of an applicant, who may be known by its hash alone. */
+async function findApplicant({ db, brandId }: Work, salt: Buffer, applicant: string | null): Promise<string | null> {
+  if (applicant === null || applicant.includes('@')) return applicant;
+  const applications = db.selectFrom('applications').select('creatorEmail').distinct().where('brandId', '=', brandId);
+  const rows = await applications.where('creatorId', 'is', null).execute();
+  const isTheirs = (address: string) => hashEmail(salt, address).toString('hex') === applicant;
+  return rows.find(({ creatorEmail: one }) => one !== null && isTheirs(one))?.creatorEmail ?? null;
+}
+
 /**
- * Erases somebody who applied and never became a creator: by their address or, in a copy of before, by its hash. `hashes`
- * has that of the address.
+ * Erases somebody who is no creator: by their address or, in a copy of before, by its hash, and by what imports name them by.
+ * `hashes` has that of the address.
  */
 export async function eraseApplicant(
   work: Work,
   secrets: Secrets,
-  applicant: string,
+  applicant: string | null,
+  facts: readonly Fact[],
 ): Promise<Erased & { hashes: string[] }> {
   const { db, brandId } = work;
   const salt = await getSalt(db, secrets);
-  const applications = db.selectFrom('applications').select('creatorEmail').distinct().where('brandId', '=', brandId);
-  const rows = await applications.where('creatorId', 'is', null).execute();
-  const toHash = (address: string) => hashEmail(salt, address).toString('hex');
-  const email = applicant.includes('@')
-    ? applicant
-    : rows.flatMap(({ creatorEmail: one }) => (one !== null && toHash(one) === applicant ? [one] : []))[0];
+  const email = await findApplicant(work, salt, applicant);
   const nothing = { removed: {}, leftovers: { files: [], mails: [] }, hashes: [] };
-  if (email === undefined) return nothing;
+  if (email === null && facts.length === 0) return nothing;
   const person = { id: '', brandId, email };
   const rowsByTable = await takeCreatorRows(db, person);
   const ids = [...rowsByTable.values()].flat().flatMap(({ id }) => (isText(id) ? [id] : []));
-  const names = await toNames(db, person, [email, ...listTheirNames(rowsByTable)]);
+  const names = await toNames(db, person, [...(email === null ? [] : [email]), ...listTheirNames(rowsByTable)], facts);
   await beginErasing(db);
   const removedCounts: Removed = {};
   for (const [name, table] of Object.entries(OF_CREATORS)) {
     const count = rowsByTable.get(name)?.length ? await eraseTable(work, name, table, person) : 0;
     if (count > 0) removedCounts[name] = count;
   }
-  await hashSuppression(work, email);
+  if (email !== null) await hashSuppression(work, email);
   const { removed, leftovers } = await eraseTraces(work, secrets, { creatorId: null, ids, names });
   await endErasing(db);
-  return { removed: addCounts(removedCounts, removed), leftovers, hashes: [toHash(email)] };
+  const hashes = email === null ? [] : [hashEmail(salt, email).toString('hex')];
+  return { removed: addCounts(removedCounts, removed), leftovers, hashes };
 }
 
 /** All rows of a creator, by table. */
@@ -160,6 +166,19 @@ export function listTheirNames(rowsByTable: ReadonlyMap<string, TakenRow[]>): st
   return [...new Set(listNames([...words, ...handles.map((handle) => `@${handle.replace(/^@/, '')}`)]))];
 }
 
+/** Lists by what imports name the creator beside their names: handles, where the file says of which platform or does not. */
+export function listTheirFacts(rowsByTable: ReadonlyMap<string, TakenRow[]>): Fact[] {
+  return (rowsByTable.get('creators') ?? []).flatMap((row) => {
+    const handles = [
+      { platform: 'instagram' as const, handle: row.ig_handle },
+      { platform: 'tiktok' as const, handle: row.tt_handle },
+    ];
+    return handles.flatMap(({ platform, handle }) =>
+      isText(handle) ? [platform, 'handle' as const].map((kind) => ({ fact: toFact(kind, handle), source: null })) : [],
+    );
+  });
+}
+
 const isText = (value: unknown): value is string => typeof value === 'string';
 
 /** Takes a creator, or somebody who applied, out of everything that is not their own row. */
@@ -168,7 +187,7 @@ async function eraseTraces(
   secrets: Secrets,
   { creatorId, ids, names }: { creatorId: string | null; ids: readonly string[]; names: Names },
 ): Promise<{ removed: Removed; leftovers: Leftovers }> {
-  const hashes = await hashErased(work.db, secrets, { creators: names.texts });
+  const hashes = await hashErased(work.db, secrets, { creators: names.texts, facts: names.facts });
   const { removed: imported, files } = await eraseImported(work, names, hashes);
   const { removed: mailed, ids: mails } = await eraseMails(work, { creatorId, ids }, names);
   const written = await replaceMentions(work, names);
@@ -200,7 +219,7 @@ export async function eraseCreator(
     .where('brandId', '=', brandId)
     .where('creatorId', '=', creator.id)
     .execute();
-  const names = await toNames(db, creator, listTheirNames(rowsByTable));
+  const names = await toNames(db, creator, listTheirNames(rowsByTable), listTheirFacts(rowsByTable));
   const ids = [
     creator.id,
     ...merges.map(({ goneId }) => goneId),

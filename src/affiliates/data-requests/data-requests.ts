@@ -5,14 +5,12 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
-import { listMailboxDomains, showAddress, toMailbox } from '../../kit/values/email.ts';
-import { validationError, wrongState } from '../../kit/values/errors.ts';
+import { wrongState } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import type { ListWindow, WaitingSort } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
 import { signFileUrl } from '../../workflow/assets/files.ts';
-import { type CreatorRow, matchesPerson } from '../../workflow/creators/creators.ts';
 import { hasClearSeals } from '../ledger/convert-seals.ts';
 import { getSalt, hashCustomerId } from '../orders/customers.ts';
 import { disconnectStore } from '../stores/connections/connect.ts';
@@ -25,6 +23,7 @@ import {
   type Erased,
   eraseApplicant,
   eraseCreator,
+  listTheirFacts,
   listTheirNames,
   takeCreatorRows,
 } from './creator-erasure.ts';
@@ -38,6 +37,7 @@ import {
 } from './data-requests.shapes.ts';
 import { listRows, type Removed, type TakenRow } from './erase.ts';
 import { type ErasureLine, toLine } from './erasures-file.ts';
+import { findPerson } from './find-person.ts';
 import { holdImports, listImported } from './imported.ts';
 import { toNames } from './names.ts';
 
@@ -79,6 +79,8 @@ const Selector = z.object({
   creatorId: z.string().nullable(),
   /** The address of somebody who is no creator and may have applied, or its hash in a copy of before. */
   applicant: z.string().nullable().default(null),
+  /** By what else imports name them. */
+  facts: z.array(z.object({ fact: z.string(), source: z.string().nullable() })).default([]),
   isForfeit: z.boolean(),
   /** It was carried out before, and this database is an older copy: what is due stays due, to the pseudonym. */
   isAgain: z.boolean().default(false),
@@ -94,80 +96,14 @@ const Selector = z.object({
     .nullable(),
 });
 type Selector = z.output<typeof Selector>;
-const NOBODY = { creatorId: null, applicant: null, isForfeit: false, isAgain: false, buyer: null };
+const NOBODY = { creatorId: null, applicant: null, facts: [], isForfeit: false, isAgain: false, buyer: null };
 
 const sealingContext = (id: string): string => `data request ${id}`;
-
-/** Finds the one creator who had an address before that nobody has now. */
-async function findByEarlierAddress(
-  db: Db,
-  brandId: string,
-  email: string | undefined,
-): Promise<CreatorRow | undefined> {
-  if (email === undefined) return undefined;
-  const rows = await db
-    .selectFrom('creators')
-    .selectAll()
-    .where('brandId', '=', brandId)
-    .where('erasedBy', 'is', null)
-    .where('id', 'in', (eb) =>
-      eb
-        .selectFrom('creatorAddresses')
-        .select('creatorId')
-        .where('brandId', '=', brandId)
-        .where(sql<string>`lower(email)`, '=', email.toLowerCase()),
-    )
-    .limit(2)
-    .execute();
-  return rows.length === 1 ? rows[0] : undefined;
-}
-
-/**
- * Asks if an address that nobody has is another spelling of a creator's: an erasure cannot be undone, and one that says it is
- * done while the creator stays would be no better.
- */
-async function assertNoOtherSpelling(db: Db, brandId: string, email: string): Promise<void> {
-  const mailbox = toMailbox(email);
-  const isAddress = (column: string) => sql<boolean>`lower(${sql.ref(column)}) = lower(${email})`;
-  const applications = db.selectFrom('applications').select('id').where('brandId', '=', brandId);
-  if (await applications.where(isAddress('creatorEmail')).limit(1).executeTakeFirst()) return;
-  const neighbours = await db
-    .selectFrom('creators')
-    .select(['id', 'email'])
-    .where('brandId', '=', brandId)
-    .where(sql<boolean>`lower(split_part(email, '@', 2)) = any(${listMailboxDomains(email)})`)
-    .execute();
-  const creator = neighbours.find((one) => one.email !== null && toMailbox(one.email) === mailbox);
-  if (!creator?.email) return;
-  const message = `is no creator's, but ${showAddress(creator.email)} reaches the same mailbox; name them by creator_id ${creator.id} if you mean them.`;
-  throw validationError([{ field: 'creator_email', code: 'ambiguous', message }]);
-}
-
-async function findPerson(db: Db, brandId: string, body: DataRequestCreate): Promise<CreatorRow | undefined> {
-  const { creator_id: id, creator_email, creator_handle: handle } = body;
-  const [person, another] = await db
-    .selectFrom('creators')
-    .selectAll()
-    .where('brandId', '=', brandId)
-    .where((eb) => (id === undefined ? matchesPerson({ creator_email, handle }) : eb('id', '=', id)))
-    .where('erasedBy', 'is', null)
-    .limit(2)
-    .execute();
-  if (!another) {
-    const creator = person ?? (await findByEarlierAddress(db, brandId, creator_email));
-    if (!creator && creator_email !== undefined) await assertNoOtherSpelling(db, brandId, creator_email);
-    return creator;
-  }
-  const message = `${handle} is the handle of several creators; name one by creator_id or creator_email.`;
-  throw validationError([{ field: 'creator_handle', code: 'ambiguous', message }]);
-}
 
 async function toSelector({ db, brandId }: Work, body: DataRequestCreate): Promise<Selector> {
   const { forfeit: isForfeit = false } = body;
   if (readSubject(body) === 'creator') {
-    const person = await findPerson(db, brandId, body);
-    const applicant = person === undefined ? (body.creator_email ?? null) : null;
-    return { ...NOBODY, creatorId: person?.id ?? null, applicant, isForfeit };
+    return { ...NOBODY, ...(await findPerson(db, brandId, body)), isForfeit };
   }
   const { customer_email: email = null, integration_id: integrationId = null, order_ids: orderIds = null } = body;
   const { customer_of: customerOf = null } = body;
@@ -329,13 +265,9 @@ async function takeRows(
   brandId: string,
   selector: Selector,
 ): Promise<Map<string, TakenRow[]>> {
-  const { creatorId, applicant, buyer } = selector;
+  const { creatorId, applicant, facts, buyer } = selector;
   const nobody = { id: '', brandId, email: null };
-  if (buyer !== null) {
-    const rows = await takeBuyerRows(db, brandId, secrets, buyer);
-    const names = await toNames(db, nobody, buyer.email === null ? [] : [buyer.email]);
-    return new Map([...rows, ...(await listImported(db, brandId, names))]);
-  }
+  if (buyer !== null) return await takeBuyerRows(db, brandId, secrets, buyer);
   const person =
     creatorId === null
       ? { ...nobody, email: applicant }
@@ -345,9 +277,10 @@ async function takeRows(
           .where('brandId', '=', brandId)
           .where('id', '=', creatorId)
           .executeTakeFirst();
-  if (person === undefined || (creatorId === null && applicant === null)) return new Map();
+  if (person === undefined || (creatorId === null && applicant === null && facts.length === 0)) return new Map();
   const rows = await takeCreatorRows(db, person);
-  const names = await toNames(db, person, [...(applicant === null ? [] : [applicant]), ...listTheirNames(rows)]);
+  const known = [...(applicant === null ? [] : [applicant]), ...listTheirNames(rows)];
+  const names = await toNames(db, person, known, [...facts, ...listTheirFacts(rows)]);
   for (const [table, found] of await listImported(db, brandId, names)) rows.set(table, found);
   if (creatorId === null) return rows;
   const toThem = sql`own.brand_id = ${brandId}
@@ -359,11 +292,11 @@ async function erase(
   work: Work,
   secrets: Secrets,
   requestId: string,
-  { creatorId, applicant, isForfeit, isAgain, buyer }: Selector,
+  { creatorId, applicant, facts, isForfeit, isAgain, buyer }: Selector,
 ): Promise<Erased & { hashes?: string[] }> {
   await holdImports(work);
   if (buyer !== null) return await eraseBuyer(work, secrets, buyer, requestId);
-  if (applicant !== null) return await eraseApplicant(work, secrets, applicant);
+  if (applicant !== null || facts.length > 0) return await eraseApplicant(work, secrets, applicant, facts);
   const nothing = { removed: {}, leftovers: { files: [], mails: [] } };
   if (creatorId === null) return nothing;
   const creator = await work.db

@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { endNamingErased, NO_LINE } from '../imports/erased.ts';
@@ -15,23 +15,30 @@ export const holdImports = async ({ db, brandId }: Work) =>
     db,
   );
 
-const listHandles = ({ texts }: Names): string[] =>
-  texts.flatMap((name) => (name.startsWith('@') ? [name.slice(1).toLowerCase()] : []));
+const isNobody = ({ texts, facts }: Names): boolean => texts.length === 0 && facts.length === 0;
+
+/** The facts that count in a file of this source. */
+const ofSource = (source: RawBuilder<unknown>, { facts }: Names) => sql`array(
+  select one.fact from unnest(${facts.map(({ fact }) => fact)}::text[], ${facts.map((one) => one.source)}::text[])
+    as one (fact, source) where one.source is null or one.source = ${source})`;
+
+const IMPORT_SOURCE = sql`own.source`;
+const LINE_SOURCE = sql`(select source from imports where imports.id = own.import_id)`;
 
 /** True of a line, or a reading, that names the person. */
-function isNaming(content: ReturnType<typeof sql>, names: Names) {
-  const handles = listHandles(names);
-  const quick = sql`${content}::text ilike ${patterns([...names.texts, ...handles])}`;
-  return sql`(${quick} and names_person(${content}, ${[...names.expressions]}::text[], ${handles}::text[]))`;
+function isNaming(content: RawBuilder<unknown>, source: RawBuilder<unknown>, names: Names) {
+  const values = names.facts.map(({ fact }) => fact.slice(fact.indexOf(':') + 1));
+  const quick = sql`${content}::text ilike ${patterns([...names.texts, ...values])}`;
+  return sql`(${quick} and names_person(${content}, ${[...names.expressions]}::text[], ${ofSource(source, names)}))`;
 }
 
 /** Rows of imports whose files name a person, and the lines that do. */
 export async function listImported(db: Db, brandId: string, names: Names): Promise<Map<string, TakenRow[]>> {
-  if (names.texts.length === 0) return new Map();
+  if (isNobody(names)) return new Map();
   const lines = await listRows(
     db,
     'import_lines',
-    sql`own.brand_id = ${brandId} and ${isNaming(sql`own.content`, names)}`,
+    sql`own.brand_id = ${brandId} and ${isNaming(sql`own.content`, LINE_SOURCE, names)}`,
   );
   const ids = [...new Set(lines.map(({ import_id: id }) => String(id)))];
   const rows = await listRows(db, 'imports', sql`own.brand_id = ${brandId} and own.id = any(${ids}::text[])`);
@@ -62,7 +69,7 @@ interface ErasedImports {
  */
 export async function eraseImported(work: Work, names: Names, hashes: readonly string[]): Promise<ErasedImports> {
   const { db, brandId } = work;
-  const erased = names.texts.length === 0 ? { removed: {}, files: [] } : await eraseNaming(work, names);
+  const erased = isNobody(names) ? { removed: {}, files: [] } : await eraseNaming(work, names);
   await sql`
     update imports set erased_hashes = erased_hashes || ${[...hashes]}::text[]
     where brand_id = ${brandId} and status in ${UNENDED}`.execute(db);
@@ -74,8 +81,8 @@ async function eraseNaming(work: Work, names: Names): Promise<ErasedImports> {
   const { rows: naming } = await sql<{ id: string; storageKey: string | null; status: string }>`
     select id, storage_key, status from imports as own where brand_id = ${brandId} and (
       exists (select from import_lines as line where line.brand_id = ${brandId} and line.import_id = own.id
-        and ${isNaming(sql`line.content`, names)})
-      or ${isNaming(sql`own.reading`, names)}) order by id for update`.execute(db);
+        and ${isNaming(sql`line.content`, IMPORT_SOURCE, names)})
+      or ${isNaming(sql`own.reading`, IMPORT_SOURCE, names)}) order by id for update`.execute(db);
   const taken = naming.filter(({ status }) => status !== 'running');
   const ids = (rows: readonly { id: string }[]) => sql`any(${rows.map(({ id }) => id)}::text[])`;
   await sql`update imports set storage_key = null where brand_id = ${brandId} and id = ${ids(taken)}`.execute(db);
@@ -86,10 +93,9 @@ async function eraseNaming(work: Work, names: Names): Promise<ErasedImports> {
     taken.map(({ id }) => id),
     new Date(now.getTime() + KEPT_MS),
   );
-  const handles = listHandles(names);
   await sql`
     update imports as own set reading = ${replaceNames(
-      sql`forget_lines(own.reading, ${[...names.expressions]}::text[], ${handles}::text[])`,
+      sql`forget_lines(own.reading, ${[...names.expressions]}::text[], ${ofSource(IMPORT_SOURCE, names)})`,
       names,
     )} where own.brand_id = ${brandId} and own.id = ${ids(naming)} and own.reading is not null`.execute(db);
   const columns = ['mapping', 'options', 'plan', 'stored', 'result'].map((name) => sql`own.${sql.ref(name)}`);
@@ -101,8 +107,8 @@ async function eraseNaming(work: Work, names: Names): Promise<ErasedImports> {
     db,
   );
   const lines = await sql`
-    update import_lines as line set content = ${replaceNames(sql`line.content || ${NO_LINE}`, names)}
-    where line.brand_id = ${brandId} and ${isNaming(sql`line.content`, names)}`.execute(db);
+    update import_lines as own set content = ${replaceNames(sql`own.content || ${NO_LINE}`, names)}
+    where own.brand_id = ${brandId} and ${isNaming(sql`own.content`, LINE_SOURCE, names)}`.execute(db);
   const counts = { imports: naming.length, import_lines: Number(lines.numAffectedRows ?? 0) };
   return {
     removed: Object.fromEntries(Object.entries(counts).filter(([, count]) => count > 0)),

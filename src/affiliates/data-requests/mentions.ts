@@ -82,17 +82,19 @@ const IMPORTED = [
   { table: 'import_lines', columns: ['content'] },
 ] as const;
 
-/** Every address that the brand's imports, events, audit log and mails have. */
-export async function listAddresses(db: Db, brandId: string): Promise<string[]> {
-  const places = [...TOLD.map(({ table, columns }) => ({ table, columns: Object.keys(columns) })), ...IMPORTED];
+/** Every address that the brand's imports have, or also its events, audit log and mails. */
+export async function listAddresses(db: Db, brandId: string, where: 'imports' | 'anywhere'): Promise<string[]> {
+  const told = TOLD.map(({ table, columns }) => ({ table, columns: Object.keys(columns) }));
+  const places = where === 'imports' ? IMPORTED : [...told, ...IMPORTED];
   const texts = places.flatMap(({ table, columns }) =>
     columns.map(
       (column) => sql`select ${sql.ref(column)}::text as text from ${sql.table(table)} where brand_id = ${brandId}`,
     ),
   );
+  const mailed = sql`select to_email as text from mails where brand_id = ${brandId}`;
   const { rows } = await sql<{ address: string }>`
     select distinct (regexp_matches(text, '[^[:space:]"<>(),;:]+@[[:alnum:].-]+', 'g'))[1] as address from (
-      ${sql.join([...texts, sql`select to_email as text from mails where brand_id = ${brandId}`], sql` union all `)}
+      ${sql.join(where === 'imports' ? texts : [...texts, mailed], sql` union all `)}
     ) as told`.execute(db);
   return rows.map(({ address }) => address);
 }

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from 'kysely';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { listForms } from '../../kit/values/email.ts';
 import { toLikePattern } from '../../workflow/creators/creators.ts';
+import type { Fact } from '../imports/erased.ts';
 
 /** Texts that name one person and nobody else, for a search. */
 export interface Names {
@@ -9,6 +10,8 @@ export interface Names {
   texts: readonly string[];
   /** Regular expressions that find each of them as a whole. */
   expressions: readonly string[];
+  /** By what else the records of imports name them. */
+  facts: readonly Fact[];
 }
 
 /** Longer ones are words, not names. */
@@ -46,8 +49,6 @@ function toExpression(name: string, beginnings: readonly string[]): string {
   ];
   return `${before.join('')}${literal}(?![[:alnum:]_-]|[.][[:alnum:]])`;
 }
-
-const NONE: Names = { texts: [], expressions: [] };
 
 /** The person to whom names belong; the id of somebody who is no creator is empty. */
 interface Bearer {
@@ -105,9 +106,14 @@ const fold = (text: string): string => text.trim().toLowerCase().replaceAll(/\s+
  * Keeps of a person's names those that nobody else has: another creator, somebody who applied, a colleague or a title of the
  * brand. In a text, the others may mean either.
  */
-export async function toNames(db: Db, bearer: Bearer, candidates: readonly string[]): Promise<Names> {
+export async function toNames(
+  db: Db,
+  bearer: Bearer,
+  candidates: readonly string[],
+  facts: readonly Fact[],
+): Promise<Names> {
   const texts = [...new Set(candidates.flatMap((name) => (isAddress(name) ? listForms(name) : [name])))];
-  if (texts.length === 0) return NONE;
+  if (texts.length === 0) return { texts, expressions: [], facts };
   const find = async (names: RawBuilder<unknown>) =>
     (await sql<{ name: string }>`select name from ${names} where name ilike ${patterns(texts)}`.execute(db)).rows;
   const known = (await find(listOthers(bearer))).map(({ name }) => fold(name));
@@ -126,7 +132,7 @@ export async function toNames(db: Db, bearer: Bearer, candidates: readonly strin
     );
     return toExpression(text, isAddress(text) ? beginnings : []);
   });
-  return { texts: ownTexts, expressions };
+  return { texts: ownTexts, expressions, facts };
 }
 
 /** True of a text, list or JSON value that names the person. */

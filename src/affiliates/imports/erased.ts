@@ -17,10 +17,22 @@ const ERASED_REASON = 'It named somebody who was erased before it was recorded.'
 /** The rest of a line that names somebody who was erased: the whole line was about them. */
 export const NO_LINE = sql`'{"cells": [], "record": null, "value": null}'::jsonb`;
 
-const toHandle = (handle: string): string => `@${handle.trim().replace(/^@/, '').toLowerCase()}`;
+/** A field of a record that names somebody, in files of one source or of any: `instagram:ana`, `order_id:1001`. */
+export interface Fact {
+  fact: string;
+  source: string | null;
+}
+
+type FactKind = 'instagram' | 'tiktok' | 'handle' | 'order_id';
+export const toFact = (kind: FactKind, value: string): string =>
+  `${kind}:${value
+    .trim()
+    .replace(kind === 'order_id' ? /^#+/ : /^@+/, '')
+    .toLowerCase()}`;
+
 const isText = (value: string | null): value is string => value !== null;
 
-/** An address or `@handle` of a creator, as a keyed hash of exactly this spelling. */
+/** An address of a creator, as a keyed hash of exactly this spelling. */
 const hashName = (salt: Buffer, name: string): string =>
   keyedHash(salt, `person ${toAsciiAddress(name).toLowerCase()}`).toString('hex');
 
@@ -28,27 +40,51 @@ const hashName = (salt: Buffer, name: string): string =>
 const hashBuyer = (salt: Buffer, email: string): string[] =>
   [email, toMailbox(email)].map((one) => hashEmail(salt, one).toString('hex'));
 
-/** People who are erased: addresses and `@handles` of creators, and addresses of buyers. */
+const hashFact = (salt: Buffer, { fact, source }: Fact): string =>
+  keyedHash(salt, `fact ${source ?? ''} ${fact}`).toString('hex');
+
+/** People who are erased: addresses of creators and of buyers, and by what else a record names them. */
 interface ErasedPeople {
   creators?: readonly string[];
   buyers?: readonly string[];
+  facts?: readonly Fact[];
 }
 
 /** Hashes by which an import knows people who were erased since its file was sent. */
 export async function hashErased(db: Db, secrets: Secrets, people: ErasedPeople): Promise<string[]> {
-  const { creators = [], buyers = [] } = people;
+  const { creators = [], buyers = [], facts = [] } = people;
   const salt = await getSalt(db, secrets);
-  const names = creators.filter((name) => name.includes('@') && !/\s/.test(name));
-  return [...new Set([...names.map((name) => hashName(salt, name)), ...buyers.flatMap((one) => hashBuyer(salt, one))])];
+  const names = creators.filter((name) => /\S@/.test(name) && !/\s/.test(name));
+  return [
+    ...new Set([
+      ...names.map((name) => hashName(salt, name)),
+      ...buyers.flatMap((one) => hashBuyer(salt, one)),
+      ...facts.map((fact) => hashFact(salt, fact)),
+    ]),
+  ];
 }
 
-function listHashes(salt: Buffer, record: ReadRecord): string[] {
-  if (record.kind === 'order') return [record.customer_email].filter(isText).flatMap((one) => hashBuyer(salt, one));
+function listFacts(record: ReadRecord): string[] {
+  const valuesByKind: Partial<Record<FactKind, string | null>> =
+    record.kind === 'order'
+      ? { order_id: record.order_id ?? record.order_number }
+      : record.kind === 'person'
+        ? { instagram: record.instagram, tiktok: record.tiktok }
+        : { handle: record.kind === 'paid' ? record.handle : null };
+  return (['instagram', 'tiktok', 'handle', 'order_id'] as const).flatMap((kind) => {
+    const value = valuesByKind[kind];
+    return value ? [toFact(kind, value)] : [];
+  });
+}
+
+function listHashes(salt: Buffer, source: string, record: ReadRecord): string[] {
+  const facts = listFacts(record).flatMap((fact) => [null, source].map((of) => hashFact(salt, { fact, source: of })));
+  if (record.kind === 'order') {
+    return [...facts, ...[record.customer_email].filter(isText).flatMap((one) => hashBuyer(salt, one))];
+  }
   if (record.kind !== 'person' && record.kind !== 'paid') return [];
   const addresses = record.kind === 'person' ? [record.email, record.payment_email] : [record.email];
-  const handles = record.kind === 'person' ? [record.instagram, record.tiktok] : [record.handle];
-  const names = [...addresses.filter(isText), ...handles.filter(isText).map(toHandle)];
-  return names.map((name) => hashName(salt, name));
+  return [...facts, ...addresses.filter(isText).map((name) => hashName(salt, name))];
 }
 
 /** Asks of lines if they name somebody who was erased since the file was sent. */
@@ -61,14 +97,17 @@ interface FindErased {
 export async function openErased(
   db: Db,
   secrets: Secrets,
-  { erasedHashes }: Pick<ImportRow, 'erasedHashes'>,
+  { erasedHashes, source }: Pick<ImportRow, 'erasedHashes' | 'source'>,
 ): Promise<FindErased> {
   if (erasedHashes.length === 0) return { inRecord: () => false, inLine: () => false };
   const salt = await getSalt(db, secrets);
   const hashes = new Set(erasedHashes);
   const has = (some: readonly string[]) => some.some((hash) => hashes.has(hash));
-  const inRecord = ({ record }: Line) => record !== null && has(listHashes(salt, record));
-  const inCell = (cell: string) => has([hashName(salt, cell.trim()), ...hashBuyer(salt, cell)]);
+  const inRecord = ({ record }: Line) => record !== null && has(listHashes(salt, source, record));
+  const inCell = (cell: string) =>
+    /^\s*@/.test(cell)
+      ? has([hashFact(salt, { fact: toFact('handle', cell), source: null })])
+      : has([hashName(salt, cell.trim()), ...hashBuyer(salt, cell)]);
   return {
     inRecord,
     inLine: (line) => inRecord(line) || line.cells.flat().some((cell) => cell.includes('@') && inCell(cell)),
@@ -90,7 +129,7 @@ function eraseLine(line: Line): Line {
 export async function takeErased(
   db: Db,
   secrets: Secrets,
-  row: Pick<ImportRow, 'id' | 'brandId' | 'revision' | 'erasedHashes'>,
+  row: Pick<ImportRow, 'id' | 'brandId' | 'revision' | 'source' | 'erasedHashes'>,
   lines: readonly Line[],
 ): Promise<Line[]> {
   const erased = await openErased(db, secrets, row);

@@ -8,7 +8,7 @@ import { FIELD, type Ranged } from './order.ts';
 import type { Preview } from './preview.shapes.ts';
 import { type Clause, CountAnswer, type Filter, toElasticQuery } from './query.ts';
 import { countValued } from './regions.ts';
-import type { CreatorSearchQuery, Facet } from './search.shapes.ts';
+import { type CreatorSearchQuery, type Facet, SIMILAR_AT_MOST } from './search.shapes.ts';
 import { fetchPage } from './search.ts';
 
 /**
@@ -131,7 +131,7 @@ async function readEach<T>({ listed }: Filter, reads: readonly (() => Promise<T>
   return answers;
 }
 
-type PreviewQuery = Pick<CreatorSearchQuery, 'facets' | 'facet_size' | 'facet_q' | 'stats'>;
+type PreviewQuery = Pick<CreatorSearchQuery, 'facets' | 'facet_size' | 'facet_q' | 'stats' | 'similar_to'>;
 type Previewed = { total: number } & Pick<Preview, 'facets' | 'stats'>;
 
 /** The most frequent values of each facet in the results of a search, cached until the next refresh. */
@@ -160,7 +160,8 @@ export function openFacets(counts: Counts) {
   return {
     preview: async (elastic: Elastic, snapshot: Snapshot, filter: Filter, query: PreviewQuery): Promise<Previewed> => {
       const { facets: wanted = TERMS, facet_size: size = FACET_SIZE, facet_q = '', stats = false } = query;
-      const options = JSON.stringify([wanted, size, facet_q, stats]);
+      const isRanked = query.similar_to !== undefined;
+      const options = JSON.stringify([wanted, size, facet_q, stats, isRanked]);
       const key = `${snapshot.index}/${snapshot.generation}/${options}/${JSON.stringify(filter)}`;
       const cached = previews.get(key);
       if (cached) return cached;
@@ -179,19 +180,23 @@ export function openFacets(counts: Counts) {
       const body = { size: 0, track_total_hits: true, query: toElasticQuery(filter, 'followers'), aggs };
       const answer = await counts.ask(snapshot.index, PreviewAnswer, body);
       const { mean_followers, mean_engagement, ...found } = answer.aggregations;
+      const total = answer.hits.total.value;
+      // With a filter, the most similar are others than those of them that have the value.
+      const ifExact = <T>(filter: T): T | null => (isRanked && total >= SIMILAR_AT_MOST ? null : filter);
       const facets: Preview['facets'] = {};
-      for (const name of selectWanted(TERMS)) facets[name] = toTermsFacet(name, found[name]);
+      for (const name of selectWanted(TERMS)) {
+        facets[name] = toTermsFacet(name, found[name]).map((one) => ({ ...one, filter: ifExact(one.filter) }));
+      }
       for (const name of selectWanted(RANGED)) {
         facets[name] = (found[name]?.buckets ?? []).map(({ from = null, to = null, doc_count }) => {
-          return { from, to, count: doc_count, filter: toRangeFilter(name, { from, to }) };
+          return { from, to, count: doc_count, filter: ifExact(toRangeFilter(name, { from, to })) };
         });
       }
       for (const name of selectWanted(KNOWN)) {
         facets[name] = (found[name]?.buckets ?? []).map(({ key, doc_count }) => {
-          return { value: key === 1, count: doc_count, filter: { [name]: key === 1 } };
+          return { value: key === 1, count: doc_count, filter: ifExact({ [name]: key === 1 }) };
         });
       }
-      const total = answer.hits.total.value;
       if (stats) counts.keep(snapshot, filter, total);
       const toSpread = (sort: Ranged, average: { value: number | null } | undefined) => () =>
         spread(elastic, snapshot, filter, sort, average?.value ?? null);

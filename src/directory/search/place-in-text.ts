@@ -1,6 +1,6 @@
 import { foldAccents } from '../../kit/values/fold.ts';
 import { countryByKey, everydayWords } from './place-atlas.ts';
-import { placeKey } from './place-names.ts';
+import { placeKey, readFlag } from './place-names.ts';
 import {
   type CountryReading,
   listPlacesOfRegion,
@@ -35,7 +35,8 @@ const WORDS_IN_CAPITALS: ReadonlySet<string> = new Set(['IN', 'OR', 'ME', 'OK', 
 /** Other codes of countries are words, too: IT, NO, SO. */
 const SHORT_COUNTRIES: ReadonlySet<string> = new Set(['UK', 'uk', 'US', 'USA', 'usa', 'UAE', 'uae']);
 
-function readPlace(place: string): Omit<PlaceInText, 'text'> | undefined {
+function readPlace(place: string, isFlag: boolean): Omit<PlaceInText, 'text'> | undefined {
+  if (isFlag) return { place, parameter: 'country', reading: readCountry(place) };
   const [name = '', ...area] = place.split(',');
   // An unknown name before a comma would be compared with all known ones.
   if (WORDS_IN_CAPITALS.has(place)) return undefined;
@@ -70,12 +71,15 @@ export function findPlaceInText(q: string): PlaceInText | undefined {
   for (const isAtEnd of [true, false]) {
     const words = (isAtEnd ? q.trim() : strip(q, AT_BEGINNING)).split(/\s+/u);
     for (let count = Math.min(MOST_WORDS, words.length - 1); count > 0; count -= 1) {
-      const place = (isAtEnd ? words.slice(-count) : words.slice(0, count)).join(' ').replace(AROUND_PLACE, '');
+      const written = (isAtEnd ? words.slice(-count) : words.slice(0, count)).join(' ');
+      // A flag is the sign of a country, and all other signs are none.
+      const isFlag = count === 1 && readFlag(written) !== written && readCountry(written).kind === 'country';
+      const place = isFlag ? written : written.replace(AROUND_PLACE, '');
       // A region without bounds is no place: `Southern California` is not California.
       if (listPlacesOfRegion(place)) return undefined;
       const rest = (isAtEnd ? words.slice(0, -count) : words.slice(count)).join(' ');
       const text = strip(rest, isAtEnd ? BEFORE_PLACE : AFTER_PLACE);
-      const reading = /[\p{L}\p{N}]/u.test(foldAccents(text)) ? readPlace(place) : undefined;
+      const reading = /[\p{L}\p{N}]/u.test(foldAccents(text)) ? readPlace(place, isFlag) : undefined;
       if (reading) return { text, ...reading };
     }
   }

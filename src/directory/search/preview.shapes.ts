@@ -3,7 +3,10 @@ import { z } from 'zod';
 const facetFilter = (of: string, example: object) =>
   z
     .record(z.string(), z.union([z.string(), z.number(), z.boolean()]))
-    .describe(`Parameters of search that find exactly the creators of this ${of}.`)
+    .nullable()
+    .describe(
+      `Parameters of search that find exactly the creators of this ${of}; null if none do, as beside \`similar_to\` with 1,000 results.`,
+    )
     .meta({ example });
 
 const facetField = (of: string, parameter: string, value: string, label = value) =>
@@ -13,11 +16,9 @@ const facetField = (of: string, parameter: string, value: string, label = value)
         value: z.string().describe(`The ${of}.`).meta({ example: value }),
         count: z.number().int().describe(`Results with this ${of}.`).meta({ example: 128 }),
         label: z.string().describe(`Name of the ${of} for people.`).meta({ example: label }),
-        filter: facetFilter(of, { [parameter]: parameter === 'state' ? `US-${value}` : value })
-          .nullable()
-          .describe(
-            `Parameters of search that find exactly this ${of}; null if the value is blank or too long for one.`,
-          ),
+        filter: facetFilter(of, { [parameter]: parameter === 'state' ? `US-${value}` : value }).describe(
+          `Parameters of search that find exactly this ${of}; null if the value is blank or too long for one, or beside \`similar_to\` with 1,000 results.`,
+        ),
       }),
     )
     .optional()

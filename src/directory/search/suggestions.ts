@@ -11,8 +11,10 @@ import { nearestPlace } from './nearest-place.ts';
 import { findPlaceInText, listTextsInRegion } from './place-in-text.ts';
 import {
   findCountryOfProvince,
+  findSeveralPlaces,
   listCountriesOfRegion,
   listPlacesOfRegion,
+  readCity,
   readCountry,
   readKnownCity,
   readState,
@@ -145,8 +147,17 @@ function listOtherPlaces(parameter: Text, value: string): Meant[] {
 const BETWEEN_VALUES = /[|;,/&]|\s(?:and|or)\s/i;
 const MOST_VALUES = 20;
 
+/** True of a city with what it lies in: `Cambridge, ON` is one place, whose parts mean others. */
+function isOnePlace(parameter: Text, value: string): boolean {
+  if (parameter === 'state' || parameter === 'country') return readKnownCity(value)?.kind === 'city';
+  if (parameter !== 'city' || findSeveralPlaces(value)) return false;
+  const { state, country }: { state?: unknown; country?: unknown } = readCity(value);
+  return state !== undefined || country !== undefined || readKnownCity(value) !== undefined;
+}
+
 /** The values of a text that may be several, for the parameter that takes any of them: `CA, NY`. */
 function listSeveral(parameter: Text, value: string): Meant[] {
+  if (isOnePlace(parameter, value)) return [];
   const values = value.split(BETWEEN_VALUES).map((one) => one.trim());
   const isList = values.length > 1 && values.length <= MOST_VALUES && values.every((one) => fold(one) !== '');
   return isList && parameter !== 'q' ? [{ instead: values.join('|'), instead_parameter: `${parameter}_any` }] : [];

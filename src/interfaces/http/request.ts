@@ -139,8 +139,29 @@ function readMark(bom: unknown): boolean {
   throw validationError([{ field: 'bom', code: 'invalid_value', message }]);
 }
 
+const isDecodable = (text: string): boolean => {
+  try {
+    return decodeURIComponent(text) !== undefined;
+  } catch {
+    return false;
+  }
+};
+
+/** Refuses what is encoded in another way than UTF-8: it would be searched as it stands, `%FC` for an umlaut. A lone `%` is a sign. */
+function assertDecodable(url: string): void {
+  const query = url.slice(url.indexOf('?') + 1);
+  if (!/%[0-9a-f]{2}/i.test(query) || isDecodable(query)) return;
+  const parts = query.split('&').filter((part) => /%[0-9a-f]{2}/i.test(part) && !isDecodable(part));
+  if (parts.length === 0) return;
+  const message = 'must be percent-encoded UTF-8, such as M%C3%BCnchen; a % of its own is %25.';
+  throw validationError(
+    parts.map((part) => ({ field: part.replace(/=.*$/s, '').slice(0, 100), code: 'invalid_encoding', message })),
+  );
+}
+
 /** Reads the input of a request, after the caller is identified. */
 export function readRaw(request: FastifyRequest, formats: Formats): RawInput {
+  assertDecodable(request.url);
   const fullQuery = Query.parse(request.query);
   const { accept } = request.headers;
   const answerType = formats.isStreamFor?.(fullQuery) ? chooseStream(accept) : chooseAnswer(accept, formats);

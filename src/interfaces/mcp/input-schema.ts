@@ -21,7 +21,7 @@ export function toToolSchema(shape: z.ZodType, io: 'input' | 'output'): SchemaNo
  */
 const LEFT_OUT = new Set([
   SEPARATOR,
-  ...['id', '$ref', 'example', 'examples', 'additionalProperties', 'pattern'],
+  ...['id', '$ref', 'example', 'examples', 'additionalProperties', 'propertyNames', 'pattern'],
   ...['minLength', 'maxLength', 'minimum', 'maximum', 'exclusiveMinimum', 'minItems', 'maxItems'],
 ]);
 
@@ -46,7 +46,15 @@ function compactObject(schema: SchemaNode, definitions: SchemaNode, io: 'input' 
       name,
       name === 'properties' ? properties(inner, definitions, io) : compact(inner, definitions, io),
     ]);
-  return withoutRepeats({ ...targetSchema, ...shortened(Object.fromEntries(own)) });
+  return withoutRepeats(toUsual({ ...targetSchema, ...shortened(Object.fromEntries(own)) }, io));
+}
+
+/** Writes a constant as an enum of one value, and an argument that may be null without it: some hosts take nothing else. */
+function toUsual({ const: only, ...schema }: SchemaNode, io: 'input' | 'output'): SchemaNode {
+  if (only !== undefined) return { ...schema, enum: [only] };
+  if (io === 'output' || !Array.isArray(schema.type)) return schema;
+  const types = schema.type.filter((type) => type !== 'null');
+  return { ...schema, type: types.length === 1 ? types[0] : types };
 }
 
 /** Omits the type of an enum, which its values show. */

@@ -45,19 +45,33 @@ function toRequest(request: FastifyRequest, reply: FastifyReply): Requested {
   };
 }
 
-function readMessage({ body, headers }: FastifyRequest): unknown {
-  if (!Buffer.isBuffer(body) || body.length === 0) return undefined;
+/** A message as far as it can be read, and why not further, which is answered under its id. */
+interface ReadMessage {
+  message: unknown;
+  problem?: ApiError;
+}
+
+function readMessage({ body, headers }: FastifyRequest): ReadMessage {
+  if (!Buffer.isBuffer(body) || body.length === 0) return { message: undefined };
   if (!/^application\/json\s*(;|$)/i.test(headers['content-type'] ?? '')) {
     throw new ApiError('UNSUPPORTED_MEDIA_TYPE', 'Send the message as application/json.');
   }
-  assertShallow(body);
   try {
+    assertShallow(body);
     const message: unknown = JSON.parse(body.toString('utf8'));
-    return message;
-  } catch {
-    throw new ApiError('INVALID_JSON', 'The message is not JSON.');
+    return { message };
+  } catch (error) {
+    const problem = error instanceof ApiError ? error : new ApiError('INVALID_JSON', 'The message is not JSON.');
+    return { message: undefined, problem };
   }
 }
+
+/** A message that cannot be read has no id. */
+const toParseError = ({ code, message }: ApiError) => ({
+  jsonrpc: '2.0',
+  id: null,
+  error: code === 'INVALID_JSON' ? { code: -32_700, message: `Parse error: ${message}` } : { code: -32_600, message },
+});
 
 /** Both protocol versions allow one message per POST. A batch would be many calls counted as one. */
 const BATCH_REFUSED = {
@@ -82,16 +96,17 @@ function withoutNulls(message: unknown): unknown {
 }
 
 /** The arguments of a call, which some hosts send as JSON text. */
-function readArguments(message: unknown): unknown {
-  if (!isRecord(message) || readMethod(message) !== 'tools/call' || !isRecord(message.params)) return message;
+function readArguments(message: unknown): ReadMessage {
+  if (!isRecord(message) || readMethod(message) !== 'tools/call' || !isRecord(message.params)) return { message };
   const { arguments: sent, ...params } = message.params;
   // Hosts send an empty text for a tool that takes none.
-  if (sent === undefined || sent === '') return { ...message, params };
+  if (sent === undefined || sent === '') return { message: { ...message, params } };
   const args = typeof sent === 'string' ? parseText(sent) : sent;
-  if (isRecord(args)) return { ...message, params: { ...params, arguments: args } };
+  if (isRecord(args)) return { message: { ...message, params: { ...params, arguments: args } } };
   const got = typeof sent === 'string' ? `the text ${JSON.stringify(sent.slice(0, 60))}` : typeName(sent);
   const text = `must be an object, such as {"limit": 20}; got ${got}.`;
-  throw validationError([{ field: 'arguments', code: 'invalid_type', message: text }]);
+  const problem = validationError([{ field: 'arguments', code: 'invalid_type', message: text }]);
+  return { message: { ...message, params }, problem };
 }
 
 const typeName = (value: unknown): string => (Array.isArray(value) ? 'a list' : `a ${typeof value}`);
@@ -148,6 +163,10 @@ const toEvents = (message: string): string => `event: message\ndata: ${message}\
 /** The one message of an event stream. */
 const fromEvents = (events: string): string => /^data: ?(.*)$/m.exec(events)?.[1] ?? '';
 
+/** The protocol's package calls it an internal error if parameters do not fit their method. Our own handler then never began. */
+const withInvalidParams = (text: string, isEntered: boolean): string =>
+  isEntered ? text : text.replace('"error":{"code":-32603,', '"error":{"code":-32602,');
+
 /** A page that may call can read the answers, too. They depend on no cookie. */
 function openToPage({ headers: { origin } }: FastifyRequest, reply: FastifyReply): void {
   if (origin) {
@@ -192,12 +211,14 @@ export function mcpRoutes(
     openToPage(request, reply);
     const requested = toRequest(request, reply);
     const form = chooseForm(request);
-    const message = readArguments(withoutNulls(readMessage(request)));
+    const read = readMessage(request);
+    const { message, problem } = readArguments(withoutNulls(read.message));
     const query = new URLSearchParams(request.url.split('?', 2)[1] ?? '');
     const tool = readMethod(message) === 'tools/call' ? readTool(message) : undefined;
     // The gate checks tool calls; all other messages need a key too.
-    const isCall = tool !== undefined && catalog.find(tool) !== undefined;
+    const isCall = problem === undefined && tool !== undefined && catalog.find(tool) !== undefined;
     const asker = isCall ? undefined : await toAsker(requested);
+    if (read.problem) return reply.code(read.problem.status).send(toParseError(read.problem));
     if (Array.isArray(message)) return reply.code(400).send(BATCH_REFUSED);
     const selection = catalog.select(query);
     if (readMethod(message) === 'subscriptions/listen') {
@@ -209,10 +230,10 @@ export function mcpRoutes(
       logFailure(context.log, error, request.id);
       metrics.refusals.inc({ door: 'mcp', code: error.code });
     };
-    const asking = new Asking({ requested, selection, asker, failed });
+    const asking = new Asking({ requested, selection, asker, problem, failed });
     const authInfo = { token: '', clientId: 'key', scopes: [], extra: { asking } };
     const response = await handler.fetch(toWebRequest(request, message), { authInfo });
-    const text = await response.text();
+    const text = withInvalidParams(await response.text(), asking.isEntered);
     if (asking.refusal) throw asking.refusal;
     response.headers.forEach((value, name) => {
       if (name !== 'content-length' && name !== 'content-type') reply.header(name, value);
@@ -242,7 +263,7 @@ export function mcpRoutes(
   });
 
   app.route({
-    method: ['GET', 'POST', 'DELETE'],
+    method: ['GET', 'POST', 'DELETE', 'PUT', 'PATCH'],
     url: '/mcp',
     handler: (request, reply) =>
       serve(request, reply).catch((error: unknown) => Promise.reject(challenged(error, request, context))),

@@ -2,6 +2,8 @@ import {
   type CallToolResult,
   createMcpHandler,
   type McpHttpHandler,
+  ProtocolError,
+  ProtocolErrorCode,
   type Tool as ProtocolTool,
   Server,
 } from '@modelcontextprotocol/server';
@@ -32,12 +34,17 @@ export class Asking {
   readonly asker: Asker | undefined;
   /** The error that refuses the whole request, such as an unknown key. */
   refusal: ApiError | undefined;
+  /** The reason why the arguments of a call cannot be read. The agent gets it as the result of the call. */
+  readonly problem: ApiError | undefined;
+  /** True once a handler of ours has the message, whose parameters then fit its method. */
+  isEntered = false;
   readonly failed: (error: ApiError) => void;
 
-  constructor(given: Pick<Asking, 'requested' | 'selection' | 'asker' | 'failed'>) {
+  constructor(given: Pick<Asking, 'requested' | 'selection' | 'asker' | 'problem' | 'failed'>) {
     this.requested = given.requested;
     this.selection = given.selection;
     this.asker = given.asker;
+    this.problem = given.problem;
     this.failed = given.failed;
   }
 }
@@ -94,6 +101,8 @@ export function openMcpHandler(door: Door, catalog: Catalog): McpHttpHandler {
   }
 
   async function call(asking: Asking, name: string, args: Record<string, unknown>): Promise<CallToolResult> {
+    asking.isEntered = true;
+    if (asking.problem) return errorResult(asking, asking.problem);
     if (name === LIST_TOOLSETS.name) return listToolsets(asking);
     try {
       const bound = own(asking, name);
@@ -123,11 +132,13 @@ export function openMcpHandler(door: Door, catalog: Catalog): McpHttpHandler {
         { name: 'rollcall', title: 'Rollcall', version: '1' },
         { capabilities: { tools: {} }, instructions: INSTRUCTIONS },
       );
-      server.setRequestHandler('tools/list', () => ({
-        tools: Listed.parse(listTools(asking)),
-        ttlMs: LIST_LIVES_MS,
-        cacheScope: 'private' as const,
-      }));
+      server.setRequestHandler('tools/list', ({ params }) => {
+        asking.isEntered = true;
+        if (params?.cursor) {
+          throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'Invalid cursor: the list of tools has one page.');
+        }
+        return { tools: Listed.parse(listTools(asking)), ttlMs: LIST_LIVES_MS, cacheScope: 'private' as const };
+      });
       server.setRequestHandler('tools/call', ({ params }) => call(asking, params.name, params.arguments ?? {}));
       return server;
     },

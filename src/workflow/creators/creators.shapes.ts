@@ -60,10 +60,21 @@ const HANDLE_FIELDS = { photo_app: 'ig_handle', video_app: 'tt_handle' };
 export const InstagramHandle = handleOn('photo_app', HANDLE_FIELDS).meta({ example: '@gordongram' });
 export const TikTokHandle = handleOn('video_app', HANDLE_FIELDS).meta({ example: '@gordongram' });
 
+/** A platform whose handles creators have. */
+type KeptPlatform = 'photo_app' | 'video_app';
+
 /** A filter takes the addresses of both platforms. */
-const platformIn = (text: string): HandlePlatform =>
+const platformIn = (text: string): KeptPlatform =>
   parseHandleAddress(text)?.platform === 'video_app' ? 'video_app' : 'photo_app';
 
+/** The handle in a filter, and where it may be one: an address names its platform, a bare handle is one of either. */
+export function readAnyHandle(text: string): { handle: string; platforms: readonly KeptPlatform[] } {
+  const platform = platformIn(text);
+  const platforms = parseHandleAddress(text) ? [platform] : (['photo_app', 'video_app'] as const);
+  return { handle: toHandle(text, platform), platforms };
+}
+
+/** It stays as it was sent: a handle without its address would be one of either platform. */
 const AnyHandle = z
   .string()
   .trim()
@@ -73,7 +84,6 @@ const AnyHandle = z
     const problem = findHandleProblem(text, platformIn(text), { photo_app: 'handle', video_app: 'handle' });
     if (problem) context.addIssue({ code: 'custom', params: { code: problem.code }, message: problem.message });
   })
-  .overwrite((text) => toHandle(text, platformIn(text)))
   .meta({ example: '@gordongram' });
 
 export const CreatorName = z.string().trim().min(1).max(200);
@@ -91,7 +101,7 @@ export const PersonFilter = {
     .optional(),
   creator_email: Email.describe('The whole email address; case is ignored.').optional(),
   handle: AnyHandle.describe(
-    'The whole handle on either platform, with or without `@`, or the address of the profile; case is ignored.',
+    'The whole handle on either platform, with or without `@`, or the address of a profile, for that platform alone; case is ignored.',
   ).optional(),
   tag: z.string().trim().min(1).max(50).describe('Only creators with this tag; case is ignored.').optional(),
 };

@@ -11,7 +11,7 @@ import { fold } from '../../kit/values/fold.ts';
 import { newId } from '../../kit/values/ids.ts';
 import type { Page } from '../../kit/values/page.ts';
 import { lockBrand } from '../../platform/brands/brands.ts';
-import type { CreatorFilter, PersonFilter } from './creators.shapes.ts';
+import { type CreatorFilter, type PersonFilter, readAnyHandle } from './creators.shapes.ts';
 import type { ProfileColumns } from './profiles.ts';
 
 export type CreatorRow = Selectable<CreatorsTable>;
@@ -249,6 +249,12 @@ function hasPlainName(search: string) {
     ilike ${pattern})`;
 }
 
+function hasHandle(text: string) {
+  const { handle, platforms } = readAnyHandle(text);
+  const isOn = platforms.map((platform) => sql<boolean>`lower(${sql.ref(HANDLE[platform])}) = lower(${handle})`);
+  return sql<boolean>`(${sql.join(isOn, sql` or `)})`;
+}
+
 /** Translates the filter to a condition on `creators`. */
 export function matchesPerson({ search, creator_email: email, handle, tag }: PersonConditions) {
   const pattern = toLikePattern(search ?? '');
@@ -259,10 +265,7 @@ export function matchesPerson({ search, creator_email: email, handle, tag }: Per
           or creators.email ilike ${toLikePattern(toAsciiPart(search))}
           or creators.ig_handle ilike ${pattern} or creators.tt_handle ilike ${pattern})`;
   const byEmail = email === undefined ? ANYBODY : sql<boolean>`lower(creators.email) = lower(${email})`;
-  const byHandle =
-    handle === undefined
-      ? ANYBODY
-      : sql<boolean>`(lower(creators.ig_handle) = lower(${handle}) or lower(creators.tt_handle) = lower(${handle}))`;
+  const byHandle = handle === undefined ? ANYBODY : hasHandle(handle);
   const byTag =
     tag === undefined
       ? ANYBODY

@@ -71,6 +71,23 @@ describe('ignored names', () => {
   });
 });
 
+describe('a query that is not encoded as UTF-8', () => {
+  it.each(['city=M%FCnchen', 'q=caf%E9+berlin&city=M%C3%BCnchen', 'q=100%25+%C3', 'q=100%+M%C3%BCnchen'])(
+    'is refused by name and free, instead of being searched as it stands: %s',
+    async (query) => {
+      const dataKey = await (await makeBrand(app.context, { plan: 'starter' })).key('data');
+      const answer = await call(`${app.url}/v1/creators/search?${query}`, dataKey);
+      expect([answer.status, answer.headers.get('x-credits-charged')]).toEqual([422, '0']);
+      expect(problemsOf(answer)).toEqual([`${query.split('=')[0]} invalid_encoding`]);
+    },
+  );
+
+  it('is not one with a percent sign of its own', async () => {
+    for (const query of ['q=100%', 'q=50%25', 'city=M%C3%BCnchen&q=5%+off'])
+      expect((await get(`/v1/creators/search?${query}&preview=true`)).status).toBe(200);
+  });
+});
+
 describe('every problem of a request is named once, with all others', () => {
   it('such as a NUL character together with a bad value', async () => {
     const answer = await get('/v1/creators/search?q=a%00b&limit=x');

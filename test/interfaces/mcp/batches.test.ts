@@ -17,12 +17,56 @@ test('Arguments that are null or an empty text are none; any other text or value
   const use = async (args: unknown) => {
     const message = { ...call(1), params: { name: 'list_campaigns', arguments: args } };
     const { status, body } = await send(`${app.url}/mcp`, key, 'POST', message);
-    return [status, body.result?.structuredContent?.data ?? body.details?.[0]];
+    const { structuredContent, isError, content } = body.result;
+    return [status, body.id, structuredContent?.data ?? [isError, ...JSON.parse(content[0].text).details]];
   };
-  for (const args of [null, '', '{}', {}]) expect(await use(args)).toEqual([200, []]);
+  for (const args of [null, '', '{}', {}]) expect(await use(args)).toEqual([200, 1, []]);
   for (const args of ['[]', '5', 'null', '"{}"', '{', [], 5]) {
     const message = expect.stringMatching(/^must be an object, such as \{"limit": 20\}; got /);
-    expect(await use(args)).toEqual([422, { field: 'arguments', code: 'invalid_type', message }]);
+    expect(await use(args)).toEqual([200, 1, [true, { field: 'arguments', code: 'invalid_type', message }]]);
+  }
+});
+
+test('What cannot be read is answered in JSON-RPC with the code for it, after the key', async () => {
+  const key = await (await makeBrand(app.context)).key('brand');
+  const post = async (body: string, by: string) => {
+    const answer = await fetch(`${app.url}/mcp`, {
+      ...{ method: 'POST', body },
+      headers: { authorization: `Bearer ${by}`, 'content-type': 'application/json' },
+    });
+    const { id, error } = JSON.parse(await answer.text());
+    return [answer.status, id, error.code ?? error];
+  };
+  const deep = `{"jsonrpc":"2.0","id":1,"method":"ping","params":{"x":${'['.repeat(200)}${']'.repeat(200)}}}`;
+  const initialize = (protocolVersion: unknown, clientInfo: unknown) =>
+    JSON.stringify({
+      ...{ jsonrpc: '2.0', id: 7, method: 'initialize' },
+      params: { protocolVersion, clientInfo, capabilities: {} },
+    });
+  expect(await post('{"jsonrpc":', key)).toEqual([400, null, -32_700]);
+  expect((await post('{"jsonrpc":', 'sk_wrong'))[0]).toBe(401);
+  expect(await post(deep, key)).toEqual([422, null, -32_600]);
+  expect(await post(initialize(5, { name: 'x', version: '1' }), key)).toEqual([200, 7, -32_602]);
+  expect(await post(initialize('2025-06-18', 'x'), key)).toEqual([200, 7, -32_602]);
+  for (const cursor of ['5', 5, {}]) {
+    const list = JSON.stringify({ jsonrpc: '2.0', id: 'l', method: 'tools/list', params: { cursor } });
+    expect(await post(list, key)).toEqual([200, 'l', -32_602]);
+  }
+});
+
+test.each(['GET', 'PUT', 'PATCH', 'DELETE'])('%s is 405 and names the method that is allowed', async (method) => {
+  const key = await (await makeBrand(app.context)).key('brand');
+  const answer = await fetch(`${app.url}/mcp`, { method, headers: { authorization: `Bearer ${key}` } });
+  expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST']);
+});
+
+test('Tools are described in words of JSON Schema that every host takes', async () => {
+  const key = await (await makeBrand(app.context)).key('brand');
+  for (const query of ['', '?output=1']) {
+    const { body } = await send(`${app.url}/mcp${query}`, key, 'POST', { jsonrpc: '2.0', id: 1, method: 'tools/list' });
+    const text = JSON.stringify(body.result.tools.map(({ inputSchema }: { inputSchema: object }) => inputSchema));
+    for (const word of ['"propertyNames":', '"const":', '"null"', '"type":[']) expect(text).not.toContain(word);
+    expect(JSON.stringify(body.result.tools)).not.toMatch(/"(propertyNames|const)":/);
   }
 });
 

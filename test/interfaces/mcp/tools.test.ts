@@ -357,9 +357,6 @@ test('A text that is not JSON where a list or an object belongs is refused with 
     compensation: { type: 'commission', amount: 'ten' },
   });
   expect(number.body.error).toBe('compensation.amount: must be a number; got the text "ten".');
-  const whole = await post(
-    { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'create_campaign', arguments: 'name: X' } },
-    { accept: 'application/json' },
-  );
-  expect([whole.status, await whole.json()]).toMatchObject([422, { details: [{ field: 'arguments' }] }]);
+  const whole = await callRaw('create_campaign', 'name: X');
+  expect(whole).toMatchObject({ id: 1, isError: true, body: { details: [{ field: 'arguments' }] } });
 });

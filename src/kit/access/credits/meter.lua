@@ -1,11 +1,11 @@
 -- Counts one call of a key and optionally debits its subscription: one round trip, atomic, exact across processes.
 -- KEYS: access hash, rate counter, charges stream (one hash tag); for a walk the number of its paid blocks, for a call with
---       an id of its caller's the mark that it was paid.
+--       ids of its caller's a mark under each that it was paid.
 -- ARGV: key id, 0 or the number this call was already counted as, calls per window, window ms, credits to debit,
 --       caller's subscription version, its period start ms ('' for unmetered), charge id, request id,
 --       the key's daily and monthly credits ('' for no limit);
 --       for a walk the number of the block to pay, and how long the number of paid blocks is kept (ms);
---       for a call with an id 'mark', the digest of the call, the version that it reads, how long the mark is kept (ms)
+--       for a call with ids 'mark', the digest of the call, the version that it reads, how long each mark is kept (ms)
 -- Returns: calls so far, window end (epoch ms), state, credits granted, remaining, debited, period start ms,
 --          the key's limit that refused the debit ('' for none), what of it is left, the day (since 1970),
 --          1 if the block or call was paid before, 2 if the id was used for another call, the version that it read
@@ -39,11 +39,22 @@ end
 local debited, cost, paid = 0, tonumber(ARGV[5]), 0
 local isMarked, read = ARGV[12] == 'mark', ''
 if isMarked and state == 'ok' and cost > 0 then
-  local digest, version = string.match(redis.call('GET', KEYS[4]) or '', '^(%S+) (%S+)$')
-  if digest == ARGV[13] then
-    paid, read = 1, version
-  elseif digest then
-    paid = 2
+  local left, lacking = 0, {}
+  for i = 4, #KEYS do
+    local digest, version = string.match(redis.call('GET', KEYS[i]) or '', '^(%S+) (%S+)$')
+    if not digest then
+      lacking[#lacking + 1] = i
+    elseif digest ~= ARGV[13] then
+      paid = 2
+    elseif paid == 0 then
+      paid, read, left = 1, version, redis.call('PTTL', KEYS[i])
+    end
+  end
+  -- The other id stands for the same payment, and for no longer than that one.
+  if paid == 1 and left > 0 then
+    for _, i in ipairs(lacking) do
+      redis.call('SET', KEYS[i], ARGV[13] .. ' ' .. read, 'PX', math.min(left, tonumber(ARGV[11 + i])))
+    end
   end
 elseif KEYS[4] and not isMarked and state == 'ok' then
   local blocks = tonumber(redis.call('GET', KEYS[4]))
@@ -76,7 +87,7 @@ if state == 'ok' and paid == 0 and cost > 0 and calls <= tonumber(ARGV[3]) and r
   redis.call('XADD', KEYS[3], '*', 'kind', 'charge', 'charge', ARGV[8], 'key', ARGV[1], 'credits', cost,
     'period', access[2], 'request', ARGV[9], 'at', now)
   if isMarked then
-    redis.call('SET', KEYS[4], ARGV[13] .. ' ' .. ARGV[14], 'PX', ARGV[15])
+    for i = 4, #KEYS do redis.call('SET', KEYS[i], ARGV[13] .. ' ' .. ARGV[14], 'PX', ARGV[11 + i]) end
   elseif KEYS[4] then
     redis.call('SET', KEYS[4], ARGV[12], 'PX', ARGV[13])
   end

@@ -72,8 +72,8 @@ export interface Charge {
   requestId: string;
   /** The UTC day by Redis's clock, as days since 1970; undefined if the debit's answer was lost. */
   day?: number | undefined;
-  /** The mark that goes with the charge. */
-  markId?: string | undefined;
+  /** The marks that go with the charge. */
+  markIds?: readonly string[] | undefined;
 }
 
 export interface MeterResult {
@@ -113,7 +113,7 @@ export interface MeterCall {
   requestId: string;
   /** The block of a walk that the credits pay, once. */
   block?: Block | undefined;
-  /** The call's own id, under which it is paid once. */
+  /** The call's own ids, under each of which it is paid once. */
   mark?: Mark | undefined;
 }
 
@@ -139,11 +139,11 @@ export function openMeter(
       credits,
       periodStartMs: period?.start.getTime() ?? 0,
       requestId,
-      markId: mark?.id,
+      markIds: mark?.ids.map(({ id }) => id),
     };
     const keys = [accessKey(subscription.id), rateKey(subscription.id, keyId), chargesKey(subscription.id)];
     if (block) keys.push(blocksKey(subscription.id, block.walkId));
-    if (mark) keys.push(markKey(subscription.id, mark.id));
+    if (mark) keys.push(...mark.ids.map(({ id }) => markKey(subscription.id, id)));
     const facts = [
       keyId,
       call.countedAs ?? 0,
@@ -157,7 +157,7 @@ export function openMeter(
       caller.limits?.daily_credits ?? '',
       caller.limits?.monthly_credits ?? '',
       ...(block ? [block.number, BLOCKS_KEPT_MS] : []),
-      ...(mark ? ['mark', mark.digest, mark.version, mark.keptMs] : []),
+      ...(mark ? ['mark', mark.digest, mark.version, ...mark.ids.map(({ keptMs }) => keptMs)] : []),
     ];
     const reply = await runScript(keys, facts).catch(async (error: unknown) => {
       // A block that may be paid is not charged again when the walk continues.

@@ -1,8 +1,8 @@
 -- Refunds a charge: adds the stream entry for the ledger, and raises the balance if the charge's period is current.
 -- Lowers what the key spent, if its spending is counted and the charge's day is known.
--- Removes the mark by which a repeat of the call would be free.
--- KEYS: access hash, charges stream, the mark if the call has one. ARGV: charge id, key id, credits, period start ms, request id, day ('' if unknown)
-if KEYS[3] then redis.call('DEL', KEYS[3]) end
+-- Removes the marks by which a repeat of the call would be free.
+-- KEYS: access hash, charges stream, the marks that the call has. ARGV: charge id, key id, credits, period start ms, request id, day ('' if unknown)
+for i = 3, #KEYS do redis.call('DEL', KEYS[i]) end
 local time = redis.call('TIME')
 redis.call('XADD', KEYS[2], '*', 'kind', 'refund', 'charge', ARGV[1], 'key', ARGV[2], 'credits', ARGV[3],
   'period', ARGV[4], 'request', ARGV[5], 'at', time[1] * 1000 + math.floor(time[2] / 1000))

@@ -45,8 +45,8 @@ export function openRefund(engines: AccessEngines, { log, failures }: Reports): 
   const runScript = engines.redis.script(REFUND);
 
   async function refundSomehow(charge: Charge): Promise<void> {
-    const keys = [accessKey(charge.subscriptionId), chargesKey(charge.subscriptionId)];
-    if (charge.markId !== undefined) keys.push(markKey(charge.subscriptionId, charge.markId));
+    const marks = (charge.markIds ?? []).map((id) => markKey(charge.subscriptionId, id));
+    const keys = [accessKey(charge.subscriptionId), chargesKey(charge.subscriptionId), ...marks];
     try {
       const { id, keyId, credits, periodStartMs, requestId, day = '' } = charge;
       await runScript(keys, [id, keyId, credits, periodStartMs, requestId, day]);
