@@ -50,17 +50,6 @@ it('a filter by an amount without a currency says so in one sentence', async () 
   expect(body.details[0].message).toMatch(/compared\.$/);
 });
 
-it('a simulation names limits as the reason if they alone change a commission', async () => {
-  const shop = await openShop(app);
-  const { id, value } = await shop.makeCode({ rate: { percent: 10 }, caps: { order: { USD: 5 } } });
-  await shop.place({ amount: 100, codes: [value] });
-  const to = new Date(Date.now() + 60_000).toISOString();
-  const body = { to, rules: { terms: { rate: { percent: 10 } }, of: { link_id: id } } };
-  const answer = await shop.tell('POST', '/v1/affiliates/simulate', body);
-  expect([answer.status, answer.body.details]).toEqual([200, undefined]);
-  expect(answer.body.data.changed[0].reason).toBe('At the same rate, its limits leave $10.00 instead of $5.00.');
-});
-
 it('a fixed cost is the same on each of its days, also where clocks are set', () => {
   const timeZone = 'America/Los_Angeles';
   const cost = { amountMinor: 30_000, fromDay: '2026-03-07', toDay: '2026-03-09' } as Parameters<typeof fixedWithin>[0];
