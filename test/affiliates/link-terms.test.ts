@@ -66,7 +66,7 @@ describe('The terms of a code', () => {
     expect([...paid, last].map(({ commission }) => commission)).toEqual([15, 15, null]);
     const { candidates } = await shop.explain(last);
     expect(candidates).toMatchObject([{ reason: 'customer_wins' }, { type: 'customer', reason: 'payments_over' }]);
-    expect(candidates[1].explanation).toMatch(/; all 2 payments were made\.$/);
+    expect(candidates[1].explanation).toMatch(/; all 2 payments came before it\.$/);
     expect(await shop.listProblems()).toEqual([]);
   });
 

@@ -15,6 +15,7 @@ import {
 } from '../harness/affiliates/sales.ts';
 import { inEveryOrder } from '../harness/affiliates/store.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
+import { openShop } from './terms-shop.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -62,6 +63,28 @@ describe('A test order', () => {
       ...{ status: 'rejected', status_note: 'test_order', commission: 0 },
       blocked_by: expect.arrayContaining(['rejected']),
     });
+    expect(await problemsOf(brand)).toEqual([]);
+  });
+
+  it.each([
+    ['a percentage', {}],
+    [
+      'rules',
+      { terms: { rate: { percent: 10 }, rules: [{ name: 'First', when: { kind: ['first'] }, rate: { percent: 5 } }] } },
+    ],
+  ])('that was paid by %s before its shop says so leaves a ledger that verifies', async (_, terms) => {
+    const shop = await openShop(app);
+    const link = await shop.makeCode({ rate: { percent: 10 }, ...('terms' in terms ? terms.terms : {}) });
+    const at = shop.next();
+    const order = { order_id: 'o', amount: 100, placed_at: at, paid_at: at, codes: [link.value] };
+    await shop.place(order);
+    const { commission } = await shop.explain({ order_id: 'o' });
+    await shop.tell('PATCH', `/v1/affiliates/commissions/${commission.id}`, { status: 'approved' });
+    const payout = { creator_email: link.creator_email, amount: 10, method: 'wallet' };
+    expect((await shop.tell('POST', '/v1/payouts', payout)).status).toBe(201);
+    await shop.place({ ...order, test: true });
+    expect((await shop.explain({ order_id: 'o' })).commission).toMatchObject({ commission: 10, status: 'paid' });
+    expect(await shop.listProblems()).toEqual([]);
   });
 });
 

@@ -278,7 +278,7 @@ describe('the sentence of a decision', () => {
 
   it('says why it pays nobody.', () => {
     const start = 'Continues subscription 8999, which Ana Ortiz sold with ANA15 on March 1 (order 9000); ';
-    expect(say({ reason: 'payments_over' })).toBe(`${start}all 12 payments were made.`);
+    expect(say({ reason: 'payments_over' })).toBe(`${start}all 12 payments came before it.`);
     expect(say({ reason: 'duration_over' })).toBe(`${start}the 12 months ended on March 1, 2027.`);
     expect(say({ reason: 'ended' })).toBe(`${start}this was ended on March 1, 2027.`);
     expect(say({ reason: 'first_order_only' })).toBe(`${start}only the first order pays.`);

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Db } from '../../kit/engines/postgres/open.ts';
+import { foldCase } from '../../kit/values/fold.ts';
 import type { Mapping } from '../../platform/imports/reading/shapes.ts';
 
 interface Who {
@@ -37,12 +38,12 @@ async function listCodes(db: Db, brandId: string, codes: readonly string[]): Pro
   if (codes.length === 0) return new Map();
   const rows = await db
     .selectFrom('links')
-    .select(['creatorId', sql<string>`lower(value)`.as('value')])
+    .select(['creatorId', 'value'])
     .where('brandId', '=', brandId)
     .where('type', '=', 'discount_code')
-    .where(sql<boolean>`lower(value) = any(${[...codes]}::text[])`)
+    .where(sql<boolean>`fold_code(value) = any(select fold_code(one) from unnest(${[...codes]}::text[]) as one)`)
     .execute();
-  return new Map(rows.map(({ value, creatorId }) => [value, creatorId]));
+  return new Map(rows.map(({ value, creatorId }) => [foldCase(value), creatorId]));
 }
 
 /** Finds the creators of records: by address, else handle, else code, else by who the mapping says that a name is. */
@@ -66,7 +67,7 @@ export async function findPeople(
     if (owners.length > 1) return null;
     const [owner] = owners;
     if (owner) return owner.id;
-    if (code !== null) return codes.get(fold(code));
+    if (code !== null) return codes.get(foldCase(code));
     return name === null ? undefined : byId.get(people[name] ?? '');
   };
 }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Work } from '../../kit/operation/work.ts';
+import { foldCase } from '../../kit/values/fold.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { getBrandCurrency, getDefaultRatePpm } from '../../platform/brands/brands.ts';
 import type { Line, PersonRecord } from '../../platform/imports/reading/shapes.ts';
@@ -63,12 +64,14 @@ interface CodeOwner {
 }
 
 async function listOwners(db: Db, brandId: string, records: readonly PersonRecord[]): Promise<Map<string, string>> {
-  const codes = records.flatMap((record) => record.codes.map(({ code }) => fold(code)));
+  const codes = records.flatMap((record) => record.codes.map(({ code }) => foldCase(code)));
   if (codes.length === 0) return new Map();
   const { rows } = await sql<CodeOwner>`
-    select creator_id, lower(value) as value from links
-    where brand_id = ${brandId} and type = 'discount_code' and lower(value) = any(${codes}::text[])`.execute(db);
-  return new Map(rows.map(({ value, creatorId }) => [value, creatorId]));
+    select creator_id, value from links
+    where brand_id = ${brandId} and type = 'discount_code' and fold_code(value) = any(select fold_code(one) from unnest(${codes}::text[]) as one)`.execute(
+    db,
+  );
+  return new Map(rows.map(({ value, creatorId }) => [foldCase(value), creatorId]));
 }
 
 /** The addresses that links of creators lead to, active or not, as `creator address`. */
@@ -139,7 +142,7 @@ async function judge(
         return refuse(line, 'several_creators', 'its handle stands above with another address.');
       for (const handle of handles) emailsByHandle.set(handle, email);
     }
-    const codes = record.codes.map(({ code }) => fold(code));
+    const codes = record.codes.map(({ code }) => foldCase(code));
     const me = line.known_by ?? '';
     const foreign = codes.find((code) => {
       const owner = owners.get(code);

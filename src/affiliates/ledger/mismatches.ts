@@ -12,7 +12,7 @@ const sumAccount = (account: string) =>
 
 /**
  * Lists commissions whose status or amounts do not match their ledger entries, each as a sentence. A commission of an
- * unpaid order has no entries, and is compared with its order instead.
+ * unpaid order has no entries, and is compared with its order instead. A test order sold nothing.
  */
 export async function listWrongCommissions(db: Db, brandId: string): Promise<string[]> {
   const { rows } = await sql<{ problem: string }>`
@@ -28,7 +28,8 @@ export async function listWrongCommissions(db: Db, brandId: string): Promise<str
           where one.brand_id = ${brandId} and one.commission_id = commissions.id), 0) as adjusted,
         coalesce((select sum(amount_minor) from payout_allocations as one
           where one.brand_id = ${brandId} and one.commission_id = commissions.id), 0) as allocated,
-        coalesce((select base_minor from orders where orders.id = commissions.order_id), amount_minor) as base_minor
+        coalesce((select case when is_test then 0 else base_minor end
+          from orders where orders.id = commissions.order_id), amount_minor) as base_minor
       from commissions where brand_id = ${brandId}
     )
     select case

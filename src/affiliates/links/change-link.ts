@@ -5,6 +5,7 @@ import type { Context } from '../../kit/operation/context.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { validationError } from '../../kit/values/errors.ts';
+import { foldCase } from '../../kit/values/fold.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { campaignProblems } from '../../workflow/campaigns/campaigns.ts';
 import { verifyCoupon } from '../stores/connections/connect.ts';
@@ -35,7 +36,7 @@ async function loadStoreForPatch(context: Context, link: LinkRow, { value, ...pa
   const { brandId, integrationId } = link;
   if (integrationId === null) return undefined;
   const { db } = context.postgres;
-  const isOther = value !== undefined && value.toLowerCase() !== link.value.toLowerCase();
+  const isOther = value !== undefined && foldCase(value) !== foldCase(link.value);
   if (isOther && link.type === 'discount_code') {
     const problems = await campaignProblems({ db, brandId }, patch.campaign_id);
     if (problems.length > 0) throw validationError(problems);
@@ -95,7 +96,7 @@ async function updateIfFree(
   await sql`savepoint link_value`.execute(db);
   try {
     const row = await updateLink(db, old, change);
-    const isCode = old.type === 'discount_code' && value.toLowerCase() !== old.value.toLowerCase();
+    const isCode = old.type === 'discount_code' && foldCase(value) !== foldCase(old.value);
     const holds = isCode ? await listHeldCodes(db, brandId, [value], now) : [];
     if (holds.every(({ linkId }) => linkId === old.id)) return row;
   } catch (error) {
@@ -126,7 +127,7 @@ export async function patchLink(
   const old = await lockLink(db, brandId, id);
   const columns = await toColumns(work, old, patch, linksUrl, store);
   const { value = old.value, active = old.active } = columns;
-  const isOther = value.toLowerCase() !== old.value.toLowerCase();
+  const isOther = foldCase(value) !== foldCase(old.value);
   const isRenamed = old.type === 'link' && isOther;
   const names = isRenamed ? [(await getLink(db, brandId, id)).creatorName] : [];
   const slug = isRenamed ? firstSlug(value, names) : old.slug;
@@ -173,7 +174,7 @@ async function replaceCode(work: Work, old: LinkRow, value: string | undefined, 
   const { creatorName } = await getLink(work.db, work.brandId, old.id);
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt += 1) {
     const code = drawCode([creatorName], attempt);
-    const isOther = code.toLowerCase() !== old.value.toLowerCase();
+    const isOther = foldCase(code) !== foldCase(old.value);
     const row = isOther ? await updateIfFree(work, old, { ...change, value: code }) : undefined;
     if (row) return row;
   }
@@ -194,7 +195,7 @@ export async function rotateLink(
       'is a link. Only a code is rotated; of a link, change the `value`, and its old address keeps redirecting.';
     throw validationError([{ field: 'id', code: 'invalid', message }]);
   }
-  if (value?.toLowerCase() === old.value.toLowerCase()) {
+  if (value !== undefined && foldCase(value) === foldCase(old.value)) {
     throw validationError([{ field: 'value', code: 'invalid', message: 'is the code that it would replace.' }]);
   }
   const until = checkGraceEnd(work, old_pays_until);

@@ -4,6 +4,7 @@ import { type MailsOf, mails } from '../../kit/mail/kinds.ts';
 import { queueMails } from '../../kit/mail/queue.ts';
 import { template } from '../../kit/mail/template.ts';
 import type { Work } from '../../kit/operation/work.ts';
+import { foldCase } from '../../kit/values/fold.ts';
 import { getLinkTerms } from '../terms/effective.ts';
 import { toPlainFields } from '../terms/plain.ts';
 import { shortUrl } from './links.shapes.ts';
@@ -57,7 +58,7 @@ async function mailLinks(work: Work, linksUrl: string | null, links: readonly Gi
       kind: 'link_given' as const,
       to,
       creatorId: row.creatorId,
-      subjectRow: `${row.id}:${row.value.toLowerCase()}`,
+      subjectRow: `${row.id}:${foldCase(row.value)}`,
       params: {
         code: row.type === 'discount_code' ? row.value : null,
         url: linksUrl === null ? null : shortUrl(linksUrl, row.slug),
@@ -108,7 +109,7 @@ export async function tellOfSales(
     using unnest(${sold.map(({ linkId }) => linkId)}::text[], ${sold.map(({ code }) => code)}::text[])
       as sold (link_id, code), links
     where untold.brand_id = ${brandId} and untold.link_id = sold.link_id and links.id = sold.link_id
-      and links.brand_id = ${brandId} and lower(links.value) = lower(sold.code)
+      and links.brand_id = ${brandId} and fold_code(links.value) = fold_code(sold.code)
     returning untold.link_id`.execute(db);
   const ids = rows.map(({ linkId }) => linkId);
   const links = await listLinksByIds(db, brandId, ids);

@@ -1,10 +1,11 @@
-import { type Insertable, type Selectable, sql, type Updateable } from 'kysely';
+import { type Insertable, type RawBuilder, type Selectable, sql, type Updateable } from 'kysely';
 import type { LinkPastCodesTable, LinksTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { updateOwn } from '../../kit/engines/postgres/own.ts';
 import { inWindow } from '../../kit/engines/postgres/window.ts';
 import { notFound } from '../../kit/values/errors.ts';
+import { foldCase } from '../../kit/values/fold.ts';
 import type { Page } from '../../kit/values/page.ts';
 import { matchesCreator, shownName, toLikePattern } from '../../workflow/creators/creators.ts';
 import { INHERITED } from '../../workflow/terms/inherited.ts';
@@ -38,7 +39,8 @@ function matches(
   if (campaign_id !== undefined) conditions.push(sql<boolean>`links.campaign_id = ${campaign_id}`);
   if (type !== undefined) conditions.push(sql<boolean>`links.type = ${type}`);
   if (active !== undefined) conditions.push(sql<boolean>`links.active = ${active}`);
-  if (search !== undefined) conditions.push(sql<boolean>`links.value ilike ${toLikePattern(search)}`);
+  if (search !== undefined)
+    conditions.push(sql<boolean>`fold_code(links.value) like fold_code(${toLikePattern(search)})`);
   return sql<boolean>`(${sql.join(conditions, sql` and `)})`;
 }
 
@@ -135,14 +137,14 @@ export async function insertPastCode(db: Db, row: Omit<Insertable<LinkPastCodesT
     .execute();
 }
 
-/** Lower-case codes that still pay their earlier holder, with the holder's assignment. */
+/** Codes that still pay their earlier holder, with the holder's assignment. */
 export async function listHeldCodes(db: Db, brandId: string, codes: readonly string[], at: Date) {
   if (codes.length === 0) return [];
   return await db
     .selectFrom('linkPastCodes')
-    .select(['linkId', sql<string>`lower(code)`.as('code')])
+    .select(['linkId', 'code'])
     .where('brandId', '=', brandId)
-    .where(sql<boolean>`lower(code) = any(select lower(one) from unnest(${[...codes]}::text[]) as one)`)
+    .where(sql<boolean>`fold_code(code) = any(select fold_code(one) from unnest(${[...codes]}::text[]) as one)`)
     .where('until', '>', at)
     .execute();
 }
@@ -157,6 +159,10 @@ export async function listPastCodes(db: Db, brandId: string, linkIds: readonly s
     .where(sql<boolean>`link_id = any(${[...linkIds]}::text[])`)
     .execute();
 }
+
+/** Codes that were alike before they were compared by their fold: the one as it is written comes first, else the oldest. */
+const asWritten = (value: RawBuilder<unknown>, given: RawBuilder<unknown>) =>
+  sql`lower(${value}) <> lower(${given}), created_at, id`;
 
 /** Codes, in any case, and links that an order refers to. Its time is between `first` and `last`. */
 interface OrderReferences {
@@ -185,14 +191,17 @@ export async function listNamedLinks(db: Db, brandId: string, orders: readonly O
     from ${toTable(codes)} as given (place, code, first, last)
     left join lateral (
       select link_id from link_past_codes
-      where brand_id = ${brandId} and lower(code) = lower(given.code)
+      where brand_id = ${brandId} and fold_code(code) = fold_code(given.code)
         and until > given.first and (since is null or since <= given.last) order by until limit 1
     ) as past on true
-    left join links as present on present.brand_id = ${brandId} and present.type = 'discount_code'
-      and lower(present.value) = lower(given.code) and not exists (
-        select from link_past_codes as other
-        where other.brand_id = ${brandId} and other.link_id = present.id
-          and coalesce(other.replaced_at, other.until) > given.last)
+    left join lateral (
+      select own.id from links as own where own.brand_id = ${brandId} and own.type = 'discount_code'
+        and fold_code(own.value) = fold_code(given.code) and not exists (
+          select from link_past_codes as other
+          where other.brand_id = ${brandId} and other.link_id = own.id
+            and coalesce(other.replaced_at, other.until) > given.last)
+      order by ${asWritten(sql`own.value`, sql`given.code`)} limit 1
+    ) as present on true
     union all select ${brandId}, given.place, given.id, null, given.first, given.last
     from ${toTable(linkIds)} as given (place, id, first, last))`;
   const wasActiveAt = (moment: 'first' | 'last') => sql<boolean>`coalesce((
@@ -243,7 +252,9 @@ export async function findByValue(
     .select('id')
     .where('brandId', '=', brandId)
     .where('type', '=', type)
-    .where(sql`lower(value)`, '=', sql`lower(${value})`)
+    .where(sql`fold_code(value)`, '=', sql`fold_code(${value})`)
+    .orderBy(asWritten(sql`value`, sql`${value}::text`))
+    .limit(1)
     .executeTakeFirst();
   return row?.id;
 }
@@ -256,8 +267,8 @@ export async function insertLinks(db: Db, links: readonly NewLink[]): Promise<Li
   const values = codes.map(({ value }) => value);
   const [first] = codes;
   const holds = first ? await listHeldCodes(db, first.brandId, values, first.createdAt) : [];
-  const heldCodes = new Set(holds.map(({ code }) => code));
-  const rows = links.filter(({ type, value }) => type !== 'discount_code' || !heldCodes.has(value.toLowerCase()));
+  const heldCodes = new Set(holds.map(({ code }) => foldCase(code)));
+  const rows = links.filter(({ type, value }) => type !== 'discount_code' || !heldCodes.has(foldCase(value)));
   if (rows.length === 0) return [];
   return await db
     .insertInto('links')

@@ -1,4 +1,5 @@
 import { DAY_MS } from '../../kit/values/duration.ts';
+import { foldCase } from '../../kit/values/fold.ts';
 import type { LinkType } from '../links/links.ts';
 import { isBelowMinimum, type Rules } from '../rules/attribution-rules.ts';
 import type { Attribution, ClickCandidate, CodeCandidate } from './attribution.shapes.ts';
@@ -219,7 +220,7 @@ export function pickWinner<A>(
 
 /** Decides who earns an order, by its codes and clicks and the brand's rules. */
 export function attributeOrder<A extends Assignment>(order: OrderToAttribute<A>): Decision<A> {
-  const codes = uniqueBy(order.codes, ({ code }) => code.toLowerCase());
+  const codes = uniqueBy(order.codes, ({ code }) => foldCase(code));
   const clicks = uniqueBy(order.clicks, ({ token }) => token);
   const judgedCandidates = [
     ...codes.map((one) => judgeCode(one, order)),

@@ -52,7 +52,7 @@ interface AskedOrder {
   known: Pick<DecisionFacts, 'country' | 'kind' | 'by' | 'payment'>;
 }
 
-/** Finds the orders whose customers have an earlier paid one. */
+/** Finds the orders whose customers have an earlier paid one: of more than 0.00. */
 async function findReturning(db: Db, brandId: string, orders: readonly FactsOrder[]): Promise<Set<string>> {
   if (orders.length === 0) return new Set();
   const { rows } = await sql<{ id: string }>`
@@ -61,7 +61,7 @@ async function findReturning(db: Db, brandId: string, orders: readonly FactsOrde
       as asked (id, occurred_at, customer_hash, customer_id_hash)
     where exists (select from orders where brand_id = ${brandId}
       and (customer_hash = asked.customer_hash or customer_id_hash = asked.customer_id_hash)
-      and paid_at is not null and is_test is not true
+      and paid_at is not null and base_minor > 0 and is_test is not true
       and (orders.occurred_at, orders.id) < (asked.occurred_at, asked.id))`.execute(db);
   return new Set(rows.map(({ id }) => id));
 }
@@ -88,7 +88,7 @@ async function readVolumes(
         from (select commissions.occurred_at >= asked.month as is_in_month,
             case when commissions.currency = asked.currency then amount_minor - refunded_minor end as minor
           from commissions where brand_id = ${brandId} and creator_id = asked.creator_id and order_id is not null
-            and paid_at is not null and status <> 'rejected'
+            and paid_at is not null and amount_minor > 0 and status <> 'rejected'
             and ${span === 'ever' ? sql`true` : sql`commissions.occurred_at >= asked.month`}
             and (commissions.occurred_at, order_id) < (asked.occurred_at, asked.id)) as earlier) as sums`.execute(db);
   return new Map(
@@ -222,9 +222,10 @@ export async function fixRoom(
 }
 
 const toLines = ({ items }: StoredItems): OrderLine[] =>
-  items.map(({ lineId, sku, productId, variantId, categories, onSale, quantity, amountMinor }) => ({
+  items.map(({ lineId, sku, title, productId, variantId, categories, onSale, quantity, amountMinor }) => ({
     lineId,
     sku,
+    title,
     productId: productId ?? null,
     variantId: variantId ?? null,
     categories: categories ?? null,

@@ -2,6 +2,7 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import { getTimeZone } from '../../kit/operation/local-days.ts';
 import { fromMinor } from '../../kit/values/decimals.ts';
 import { ApiError, notFound } from '../../kit/values/errors.ts';
+import { foldCase } from '../../kit/values/fold.ts';
 import { formatMoney } from '../../kit/values/format.ts';
 import { fromPpm } from '../../kit/values/money.ts';
 import { dayIn } from '../../kit/values/time-zone.ts';
@@ -223,7 +224,7 @@ function explainOldCode(candidate: CarriedCandidate, past: PastCodes, orderedAt:
   const old = past.find(
     ({ linkId, code, replacedAt, until }) =>
       linkId === candidate.link_id &&
-      code.toLowerCase() === candidate.code.toLowerCase() &&
+      foldCase(code) === foldCase(candidate.code) &&
       replacedAt !== null &&
       replacedAt <= orderedAt &&
       orderedAt < until,
@@ -300,6 +301,7 @@ export async function explainOrder(db: Db, order: OrderRow, now: Date): Promise<
   const explanation = explainDecision(attribution, owedCommission);
   const { earlier, decided_at, cause, rule, reason } = attribution;
   const { items, refunded } = await findItems(db, order);
+  const lineRefunds = sumLineRefunds(items, refunds, refunded);
   const disputes = await listDisputes(db, order);
   return Explanation.parse({
     ...toWire(order),
@@ -324,12 +326,12 @@ export async function explainOrder(db: Db, order: OrderRow, now: Date): Promise<
           now,
         )
       : null,
-    items: items.map((item) => ({
+    items: items.map((item, place) => ({
       sku: item.sku,
       title: item.title,
       quantity: item.quantity,
       amount_minor: item.amountMinor,
-      refunded_minor: sumLineRefunds(item, refunds, refunded),
+      refunded_minor: lineRefunds[place] ?? 0,
     })),
     unpaid_lines: explainUnpaidLines(order),
     refunds: refunds.map(({ refundId, amountMinor, countedMinor, at }) => ({

@@ -237,7 +237,7 @@ async function loadFraudSignals(
     cross join lateral (select exists (
       select from orders as earlier where earlier.brand_id = ${brandId} and earlier.customer_hash >= won.customer_hash
         and (earlier.customer_hash, earlier.occurred_at) < (won.customer_hash, won.until) and earlier.id <> won.id
-        and earlier.paid_at is not null and earlier.is_test is not true) as is_returning) as customer
+        and earlier.paid_at is not null and earlier.base_minor > 0 and earlier.is_test is not true) as is_returning) as customer
     cross join lateral (select count(*) as paid, count(*) filter (where refunded_minor > 0) as refunded from (
       select refunded_minor from commissions where brand_id = ${brandId} and link_id = won.link_id
         and order_id <> won.id and paid_at is not null

@@ -1,4 +1,5 @@
 import { readOwnClick } from '../../kit/values/click-token.ts';
+import { foldCase } from '../../kit/values/fold.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
 import { toClickId, truncate } from './attribute.ts';
 import type { Attribution } from './attribution.shapes.ts';
@@ -25,7 +26,7 @@ export const NO_CANDIDATES = { codes: [], clickIds: [] };
 
 /** Selects the candidates that no earlier decision has seen. */
 export function selectUnseen({ candidates }: Attribution, { codes, clicks }: OrderCandidates): OrderCandidates {
-  const toCodeKey = (code: string) => `code ${truncate(code).toLowerCase()}`;
+  const toCodeKey = (code: string) => `code ${foldCase(truncate(code))}`;
   const seenKeys = new Set(
     candidates.flatMap((one) => {
       if (one.type === 'customer') return [];

@@ -101,7 +101,7 @@ export const OrderFilter = z
     context.addIssue({
       code: 'custom',
       path: ['min_amount'],
-      message: 'needs `currency`: amounts in different currencies cannot be compared.',
+      message: 'needs `currency`: amounts in different currencies cannot be compared',
     });
   }, besideOthers);
 export type OrderFilter = z.output<typeof OrderFilter>;

@@ -2,6 +2,7 @@ import type { CommissionsTable } from '../../kit/engines/postgres/database.ts';
 import type { Account, LedgerKind, Posting } from '../../kit/outbox/ledger-entry.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { multiplyPpm } from '../../kit/values/money.ts';
+import { findNamedLines } from '../../kit/values/named-lines.ts';
 import type { Posted } from '../commissions/adjustments.ts';
 import { ACCOUNT_OF, type CommissionStatus } from '../commissions/commissions.ts';
 import type { ItemFacts, RefundedItem, RefundFacts } from '../stores/formats/facts.ts';
@@ -45,19 +46,29 @@ export function countRefunds(order: OrderSnapshot, refunds: readonly KnownRefund
   return [...countedRefunds, { ...end, amountMinor: remainingMinor, countedMinor: remainingMinor, proratedMinor: 0 }];
 }
 
-/** Sums the refunds of a line. A cancellation or lost dispute refunds all of it. */
+/**
+ * Sums the refunds of each line. Lines of one name are refunded one after another. A cancellation or lost dispute refunds
+ * all of them.
+ */
 export function sumLineRefunds(
-  { lineId, amountMinor }: ItemFacts,
+  lines: readonly ItemFacts[],
   refunds: readonly OrderRefund[],
   items: ReadonlyMap<string, readonly RefundedItem[]>,
-): number {
-  const isEnded = refunds.some(({ refundId }) => refundId === 'cancelled' || refundId === 'dispute_lost');
-  if (isEnded) return amountMinor;
-  const refundLines = refunds
-    .flatMap(({ refundId }) => items.get(refundId) ?? [])
-    .filter((one) => one.lineId === lineId);
-  const sumMinor = refundLines.reduce((sum, one) => sum + one.amountMinor, 0);
-  return Math.min(amountMinor, sumMinor);
+): number[] {
+  if (refunds.some(({ refundId }) => refundId === 'cancelled' || refundId === 'dispute_lost')) {
+    return lines.map(({ amountMinor }) => amountMinor);
+  }
+  const refundedMinor = new Map(lines.map((line) => [line, 0]));
+  for (const { lineId, amountMinor } of refunds.flatMap(({ refundId }) => items.get(refundId) ?? [])) {
+    let openMinor = amountMinor;
+    for (const line of findNamedLines(lines, lineId)) {
+      const before = refundedMinor.get(line) ?? 0;
+      const takenMinor = Math.min(openMinor, line.amountMinor - before);
+      refundedMinor.set(line, before + takenMinor);
+      openMinor -= takenMinor;
+    }
+  }
+  return [...refundedMinor.values()];
 }
 
 /** State of an order, merged from all its deliveries. */

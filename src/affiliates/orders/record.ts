@@ -7,6 +7,7 @@ import {
   announceCommissions,
   type CommissionRow,
   findOwedCreator,
+  lockCommissions,
   lockOrderCommission,
   toLedgerEntry,
   updateCommission,
@@ -28,6 +29,7 @@ import { areSameTraits, mergeTraits, type OrderTraits, toTraitColumns, toTraits 
 import type { OrderSource } from './orders.shapes.ts';
 import {
   findOrder,
+  findOrderById,
   type HeadFacts,
   lockKnownOrder,
   lockOrder,
@@ -353,6 +355,36 @@ async function loadPricingWithRoom(
   return { ...pricing, room };
 }
 
+/** Fixes the room of a commission that grows or comes back: other orders may have taken a part of it in the meantime. */
+async function refitRoom(work: Work, order: OrderRow, commission: CommissionRow, pricing: Pricing): Promise<Pricing> {
+  const { room: before, terms } = pricing;
+  if (!before) return pricing;
+  const room = await fixRoom(work, order, { ...commission, terms }, before.minor);
+  if (!room || room.minor >= before.minor) return pricing;
+  await updateCommission(work.db, commission, { room: JSON.stringify(room) });
+  return { ...pricing, room };
+}
+
+/**
+ * Makes room for a rejected commission that a review is about to approve, and returns it with what it then pays. Several
+ * must be approved one after another.
+ */
+export async function makeRoomAgain(work: Work, commission: CommissionRow): Promise<CommissionRow> {
+  const { db, brandId } = work;
+  const { orderId, room } = commission;
+  if (orderId === null || room === null) return commission;
+  const order = await findOrderById(db, brandId, orderId);
+  const pricing = order && (await loadCommissionPricing(db, order, commission));
+  if (!pricing || (await refitRoom(work, order, commission, pricing)) === pricing) return commission;
+  const [refitted = commission] = await lockCommissions(db, brandId, [commission.id]);
+  await alignCommission(work, order, refitted);
+  const [aligned = refitted] = await lockCommissions(db, brandId, [commission.id]);
+  return aligned;
+}
+
+const getOwedMinor = ({ status, commissionMinor }: Pick<CommissionRow, 'status' | 'commissionMinor'>) =>
+  status === 'rejected' ? 0 : commissionMinor;
+
 /** Brings the commission in line with its order, and pays what fits now. */
 async function recomputeCommission(work: Work, order: OrderRow, commission: CommissionRow): Promise<void> {
   if (await alignCommission(work, order, commission)) await allocateUnallocatedFunds(work, [commission]);
@@ -368,7 +400,12 @@ export async function alignCommission(work: Work, order: OrderRow, commission: C
   const pricing = await loadPricingWithRoom(work, order, commission, refunds);
   const state = { ...commission, ratePpm: commission.commissionRatePpm, pricing };
   const postedEntries = [...(await listPosted(db, commission)), ...work.postedOf(commission.id)];
-  const recomputedCommission = recompute(toSnapshot(order), refunds, state, postedEntries);
+  let recomputedCommission = recompute(toSnapshot(order), refunds, state, postedEntries);
+  const isLarger = getOwedMinor(recomputedCommission.columns) > getOwedMinor(commission);
+  if (pricing?.room && isLarger && commission.paidAt !== null && commission.status !== 'paid') {
+    const refitted = { ...state, pricing: await refitRoom(work, order, commission, pricing) };
+    recomputedCommission = recompute(toSnapshot(order), refunds, refitted, postedEntries);
+  }
   const { columns, adjustments, entries, price } = recomputedCommission;
 
   const payable = entries

@@ -8,6 +8,7 @@ import { getTimeZone } from '../../kit/operation/local-days.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { validationError } from '../../kit/values/errors.ts';
+import { formatMoney } from '../../kit/values/format.ts';
 import { fromPpm, toPpm } from '../../kit/values/money.ts';
 import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import type { Job } from '../../platform/jobs/jobs.api.ts';
@@ -332,11 +333,15 @@ type LinkValues = ReadonlyMap<string, { value: string }>;
 const CLAIM = 'The order belongs to a customer whom its creator brought.';
 
 /** Explains why the rules change an order: its current winner loses, and another wins. */
-function explainChange({ now, after, attribution, decision }: OrderComparison, names: LinkValues): string {
+function explainChange({ row, now, after, attribution, decision }: OrderComparison, names: LinkValues): string {
   if (now && after && now.linkId === after.linkId) {
-    return now.ratePpm === after.ratePpm
-      ? 'The review or payment of this commission stands.'
-      : `The rate is ${fromPpm(after.ratePpm)}% instead of ${fromPpm(now.ratePpm)}%.`;
+    if (now.ratePpm === after.ratePpm) {
+      const money = (minor: number) => formatMoney(minor, row.currency);
+      return row.status === 'pending' || row.status === 'approved'
+        ? `At the same rate, its limits leave ${money(after.minor)} instead of ${money(now.minor)}.`
+        : 'The review or payment of this commission stands.';
+    }
+    return `The rate is ${fromPpm(after.ratePpm)}% instead of ${fromPpm(now.ratePpm)}%.`;
   }
   const rules = toRecordedRules(decision.rules);
   const wonBefore = attribution.candidates.findIndex(({ outcome }) => outcome === 'won');

@@ -25,6 +25,7 @@ import {
   toLedgerEntry,
 } from '../commissions/commissions.ts';
 import { mailAtEndOfWeek } from '../commissions/weekly-mail.ts';
+import { makeRoomAgain } from '../orders/record.ts';
 import { findPayee, lockPayees } from '../payouts/payouts.ts';
 import { allocateUnallocatedFunds } from '../payouts/settle.ts';
 
@@ -92,7 +93,11 @@ async function applyReview(work: Work, rows: readonly CommissionRow[], review: R
   const takenOver = rows.filter(
     ({ status, rejectedFrom }) => review.status === 'rejected' && status === 'rejected' && rejectedFrom !== null,
   );
-  await moveCommissions(work, [...moving, ...takenOver], review);
+  const isBack = ({ status, room }: CommissionRow) =>
+    review.status === 'approved' && status === 'rejected' && room !== null;
+  const back = moving.filter(isBack);
+  await moveCommissions(work, [...moving.filter((row) => !isBack(row)), ...takenOver], review);
+  for (const row of back) await moveCommissions(work, [await makeRoomAgain(work, row)], review);
   return moving.length;
 }
 

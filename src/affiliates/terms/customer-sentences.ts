@@ -57,8 +57,8 @@ function writeReason(reason: CustomerReason, { terms, until }: ExplainedCandidat
       return 'only the first order pays';
     case 'payments_over':
       return terms?.payments === 1
-        ? 'the one payment that earns was made'
-        : `all ${terms?.payments} payments were made`;
+        ? 'the one payment that earns came before it'
+        : `all ${terms?.payments} payments came before it`;
     case 'duration_over':
       return terms?.months === 1 ? `the month ended${endedOn}` : `the ${terms?.months} months ended${endedOn}`;
     case 'own_code_or_click':

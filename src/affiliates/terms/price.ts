@@ -1,3 +1,4 @@
+import { findNamedLines } from '../../kit/values/named-lines.ts';
 import type { Terms } from '../../workflow/terms/terms.shapes.ts';
 import type { DecisionFacts, OrderLine, PricedOrder } from './rules.ts';
 import { type CompiledRate, compileTerms, createRuleFinder, type DecidingRule, getAmountMinor } from './rules.ts';
@@ -113,10 +114,12 @@ const compareRefunds = (a: Refund, b: Refund): number =>
 /** Takes one refund off: first the lines that it names, then the rest of it off all lines in proportion to their left. */
 function applyRefund(shares: readonly PricedShare[], { amountMinor, items = [] }: Refund): void {
   let open = Math.min(amountMinor, sumLeft(shares));
+  const lines = shares.flatMap(({ line }) => (line ? [line] : []));
   for (const item of items) {
     let namedMinor = Math.min(open, item.amountMinor);
+    const named = new Set(findNamedLines(lines, item.lineId));
     for (const share of shares) {
-      if (share.line?.lineId !== item.lineId) continue;
+      if (share.line === null || !named.has(share.line)) continue;
       const takenMinor = Math.min(namedMinor, share.leftMinor);
       share.leftMinor -= takenMinor;
       namedMinor -= takenMinor;

@@ -1,4 +1,5 @@
 import { toStart } from '../../analytics/figures/sums.ts';
+import { foldCase } from '../../kit/values/fold.ts';
 import { toMinor, toPpm } from '../../kit/values/money.ts';
 import type {
   AmountsByCurrency,
@@ -12,6 +13,8 @@ import type {
 export interface OrderLine {
   lineId: string;
   sku: string | null;
+  /** Refunds may name the line by it. */
+  title?: string | null;
   productId: string | null;
   variantId: string | null;
   categories: readonly string[] | null;
@@ -71,8 +74,7 @@ interface FoldedLine {
   quantity: number;
 }
 
-const fold = (text: string): string => text.trim().toLowerCase();
-const foldAll = (texts: readonly (string | null)[]) => texts.flatMap((text) => (text === null ? [] : [fold(text)]));
+const foldAll = (texts: readonly (string | null)[]) => texts.flatMap((text) => (text === null ? [] : [foldCase(text)]));
 
 /** The amount of a currency in minor units; undefined if the currency is not named. */
 export function getAmountMinor(amounts: AmountsByCurrency | undefined, currency: string): number | undefined {
@@ -123,7 +125,7 @@ function compileOrderConditions(when: RuleCondition): CompiledRule['holdsForOrde
     const country = facts?.country ?? null;
     return (
       (when.customer === undefined || when.customer === facts?.customer) &&
-      (!countries || (country !== null && countries.has(fold(country)))) &&
+      (!countries || (country !== null && countries.has(foldCase(country)))) &&
       (!when.kind || when.kind.some((kind) => kind === facts?.kind)) &&
       (when.by === undefined || when.by === facts?.by) &&
       (!payment || isWithin(facts?.payment ?? null, payment)) &&

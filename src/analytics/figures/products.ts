@@ -1,3 +1,5 @@
+import { findNamedLines } from '../../kit/values/named-lines.ts';
+
 /** A line of goods, after discounts, without tax and before any refund. */
 interface SoldItem {
   lineId: string;
@@ -88,10 +90,14 @@ export function productParts(
   { baseMinor, items, refunds }: OrderLines,
   rows: readonly EntryAmounts[],
 ): ProductPart[][] {
-  const byLine = new Map(items.map((item) => [item.lineId, getProduct(item)]));
   const titles = new Map(items.map((item) => [getProduct(item), item.title ?? '']));
   const toAmounts = (some: readonly RefundedItem[]) =>
-    sumByProduct(some.map(({ lineId, amountMinor }) => [byLine.get(lineId) ?? '', amountMinor]));
+    sumByProduct(
+      some.map(({ lineId, amountMinor }) => {
+        const [item] = findNamedLines(items, lineId);
+        return [item ? getProduct(item) : '', amountMinor];
+      }),
+    );
   const bought = sumByProduct(items.map((item) => [getProduct(item), item.amountMinor]));
   // The product of the largest line comes first.
   const sold = new Map([...bought].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1)));

@@ -1,3 +1,4 @@
+import { DAY_MS } from '../../kit/values/duration.ts';
 import { dayIn, daysAfter, timeIn } from '../../kit/values/time-zone.ts';
 import type { CostRow } from '../costs/costs.ts';
 import { type CostParts, type ItemCosts, type ReturnSums, toItemKey } from '../figures/returns.ts';
@@ -97,9 +98,15 @@ export function sumGoods(
 function fixedBefore({ amountMinor, fromDay, toDay }: CostRow, time: number, timeZone: string): number {
   const start = timeIn(timeZone, fromDay ?? '').getTime();
   if (toDay === null) return time > start ? (amountMinor ?? 0) : 0;
-  const length = timeIn(timeZone, daysAfter(toDay, 1)).getTime() - start;
-  const passedMs = Math.min(Math.max(time - start, 0), length);
-  return Number((BigInt(amountMinor ?? 0) * BigInt(passedMs)) / BigInt(length));
+  if (time <= start) return 0;
+  if (time >= timeIn(timeZone, daysAfter(toDay, 1)).getTime()) return amountMinor ?? 0;
+  // Each day has the same part, also those on which clocks are set.
+  const countDays = (until: string) => Math.round((Date.parse(until) - Date.parse(fromDay ?? '')) / DAY_MS);
+  const day = dayIn(timeZone, new Date(time));
+  const dayStart = timeIn(timeZone, day).getTime();
+  const dayMs = timeIn(timeZone, daysAfter(day, 1)).getTime() - dayStart;
+  const passedMs = countDays(day) * dayMs + time - dayStart;
+  return Number((BigInt(amountMinor ?? 0) * BigInt(passedMs)) / BigInt(countDays(daysAfter(toDay, 1)) * dayMs));
 }
 
 /** The part of a fixed cost in a period. The parts of neighbouring periods add up. */

@@ -72,6 +72,19 @@ export function foldAccents(text: string): string {
   return trimSpaces(lowerText.replace(FOLDABLE, foldLetter).replace(MARKS, '').normalize('NFC'));
 }
 
+/** Soft hyphens, joiners, variation selectors and their like. */
+const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
+
+/**
+ * The one form in which codes, SKUs and categories are compared: without case in any alphabet, width and invisible
+ * characters. Accents stay. A text in upper case folds like the same text in lower case, however it was lowered.
+ */
+export function foldCase(text: string): string {
+  if (ASCII.test(text)) return text.trim().toLowerCase();
+  const upper = text.normalize('NFKC').replace(INVISIBLE, '').toLowerCase().toUpperCase().normalize('NFKC');
+  return lower(upper).normalize('NFKC').trim() || text;
+}
+
 const ALPHABET = 'abcdefghijklmnopqrstuvwxyz';
 
 /** A run of code points that stand for a to z in order. */
@@ -97,8 +110,6 @@ const UNCOMPOSED: ReadonlyMap<string, string> = new Map([
 const WORD_IN_SMALL_CAPITALS = new RegExp(`\\p{L}*[${SMALL_CAPITALS.replace('x', '')}]\\p{L}*`, 'gu');
 const UNCOMPOSED_LETTER = new RegExp(`[${[...UNCOMPOSED.keys()].filter((key) => key !== 'x').join('')}]`, 'gu');
 
-/** Soft hyphens, joiners, variation selectors and their like. */
-const INVISIBLE = /[\p{Default_Ignorable_Code_Point}\p{Cf}]/gu;
 /** Marks for symbols: keycaps and enclosing circles. */
 const ENCLOSING = /[\u20d0-\u20f0]/g;
 const STRANGE_DIGIT = /(?![0-9])\p{Nd}/gu;

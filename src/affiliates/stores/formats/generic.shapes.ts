@@ -102,7 +102,7 @@ export const GenericRefund = z.object({
 const Carried = z.array(z.string().max(MAX_LENGTH)).max(MAX_VALUES).default([]);
 
 /** Returns the problem with an amount of money; undefined if it is valid. */
-function amountProblem(amount: bigint, currency: string): string | undefined {
+export function findAmountProblem(amount: bigint, currency: string): string | undefined {
   if (amount >= 0n && isWhole(amount, currency)) return findExcess(amount, currency);
   return `must be at least 0 with at most ${getDecimals(currency)} decimals in ${currency}`;
 }
@@ -184,7 +184,7 @@ export function checkAmounts(
   const { data: currency } = Currency.safeParse(order.currency);
   if (currency === undefined) return;
   const check = (one: unknown, path: (string | number)[]) => {
-    const message = typeof one === 'bigint' ? amountProblem(one, currency) : undefined;
+    const message = typeof one === 'bigint' ? findAmountProblem(one, currency) : undefined;
     if (typeof one !== 'bigint' || message === undefined) return;
     context.addIssue({ code: 'custom', path, message, input: writeDecimal(one) });
   };

@@ -1,4 +1,5 @@
 import { readReportedAddress } from '../../../kit/values/email.ts';
+import { findNamedLines } from '../../../kit/values/named-lines.ts';
 import { readGenericKind } from '../../terms/kinds.ts';
 import { uniqueClicks, uniqueCodes } from './click.ts';
 import type { ItemFacts, OrderFacts, RefundedItem, RefundFacts } from './facts.ts';
@@ -12,7 +13,7 @@ import {
   Placed,
 } from './generic.shapes.ts';
 import { listGenericOrders } from './generic-list.ts';
-import { findCountry, limitItems, toLine, toOrderNumber } from './items.ts';
+import { findCountry, hasAllLines, limitItems, toLine, toOrderNumber } from './items.ts';
 import { toMinorUnits } from './money.ts';
 import {
   askStore,
@@ -102,6 +103,14 @@ export function toOrderFacts(order: GenericOrder, sentAt: Date): OrderFacts {
   };
 }
 
+/** Notes refunded lines that the order does not have. */
+function listNotes({ items = [], refunds }: OrderFacts): string[] {
+  const refundedItems = refunds.flatMap((refund) => refund.items ?? []);
+  const isKnown = ({ lineId }: RefundedItem) => findNamedLines(items, lineId).length > 0;
+  if (!hasAllLines(items) || refundedItems.every(isKnown)) return [];
+  return ['`refunds.items` names a line that is not among `items`: its amount counts for all lines.'];
+}
+
 /** Every event carries the whole order; a refund may also come with its order's id alone. */
 function read({ body }: Delivery): Reading | undefined {
   if (!EVENTS.some((event) => event === parseBody(Envelope, body).event)) return undefined;
@@ -115,7 +124,8 @@ function read({ body }: Delivery): Reading | undefined {
     };
     return { kind: 'refund', facts: { orderId: data.order_id, ...refundReport }, notes: [] };
   }
-  return { kind: 'order', facts: toOrderFacts(data, createdAt), notes: [] };
+  const facts = toOrderFacts(data, createdAt);
+  return { kind: 'order', facts, notes: listNotes(facts) };
 }
 
 /** Client for a store that the brand built itself. It signs like our own webhooks. */

@@ -5,6 +5,8 @@ import { StoreId, StoreName } from './provider.ts';
 
 /** Limit of stored lines for each order. */
 const MOST = 200;
+/** Limit of stored gift cards and tips for each order. */
+export const MOST_UNPAID_LINES = 50;
 
 /** Reduces a SKU or title to one line; null if there is none. */
 export const toLine = (value: unknown): string | null => StoreName.safeParse(value).data || null;
@@ -24,6 +26,9 @@ const Country = z.string().trim().toUpperCase().refine(isCountry);
 /** Returns the first country of ISO 3166 among the values. */
 export const findCountry = (values: readonly unknown[]): string | null =>
   values.flatMap((value) => Country.safeParse(value).data ?? [])[0] ?? null;
+
+/** True of stored lines that are all that the order was reported with. */
+export const hasAllLines = (items: readonly ItemFacts[]): boolean => items.length > 0 && items.length < MOST;
 
 /** Limits the lines that are stored of an order. */
 export const limitItems = (items: readonly ItemFacts[]): ItemFacts[] => items.slice(0, MOST);

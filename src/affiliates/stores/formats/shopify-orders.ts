@@ -4,7 +4,7 @@ import { Currency } from '../../../kit/values/money.ts';
 import { readShopifyKind, type SubscriptionFacts } from '../../terms/kinds.ts';
 import { readClickIdFromUrl, readClickIds, uniqueClicks, uniqueCodes } from './click.ts';
 import type { BankDispute, ItemFacts, OrderFacts, RefundFacts, UnpaidLine } from './facts.ts';
-import { findCountry, limitItems, toLine, toOptionalId, toOrderNumber } from './items.ts';
+import { findCountry, limitItems, MOST_UNPAID_LINES, toLine, toOptionalId, toOrderNumber } from './items.ts';
 import { createLenientReader, type LenientReader } from './lenient.ts';
 import { Decimal, sumDecimals, toMinorUnits } from './money.ts';
 import {
@@ -20,6 +20,8 @@ import {
 
 const ORDER_TOPICS = ['orders/create', 'orders/paid', 'orders/updated', 'orders/cancelled'];
 const DISPUTE_TOPICS = ['disputes/create', 'disputes/update'];
+/** The payment was given up or came too late: nobody pays the order any more. */
+const NEVER_PAID = ['voided', 'expired'];
 const PAID = ['paid', 'partially_refunded', 'refunded'];
 
 const Email = z.string().max(320);
@@ -141,9 +143,6 @@ function computeAmount(line: LineItem, taxesIncluded: boolean): bigint {
 const computeGoods = (line: LineItem, taxesIncluded: boolean): bigint =>
   isGoods(line) ? computeAmount(line, taxesIncluded) : 0n;
 
-/** Caps what an order keeps of lines that only explain it. */
-const MOST_UNPAID_LINES = 50;
-
 const toUnpaidLines = ({ line_items: lines, currency, taxes_included: taxesIncluded }: ShopifyOrder): UnpaidLine[] =>
   lines
     .filter((line) => !isGoods(line))
@@ -232,7 +231,7 @@ function toOrderFacts(order: ShopifyOrder, store: StoreSettings, lenient: Lenien
     occurredAt: order.created_at,
     // An order does not say when it was paid: the earliest delivery that says it was counts, sent as it was paid.
     paidAt: PAID.includes(order.financial_status ?? '') ? order.updated_at : null,
-    cancelledAt: order.cancelled_at ?? null,
+    cancelledAt: order.cancelled_at ?? (NEVER_PAID.includes(order.financial_status ?? '') ? order.updated_at : null),
     updatedAt: order.updated_at,
     customerEmail: readEmail(order, lenient),
     customerId: toOptionalId(Customer.safeParse(order.customer).data?.id) ?? null,

@@ -4,8 +4,8 @@ import { validationError } from '../../../kit/values/errors.ts';
 import { Currency } from '../../../kit/values/money.ts';
 import { readWooKind } from '../../terms/kinds.ts';
 import { readClickIdFromUrl, readClickIds, uniqueClicks, uniqueCodes } from './click.ts';
-import type { ItemFacts, OrderFacts, RefundFacts } from './facts.ts';
-import { findCountry, limitItems, toLine, toOptionalId, toOrderNumber } from './items.ts';
+import type { ItemFacts, OrderFacts, RefundFacts, UnpaidLine } from './facts.ts';
+import { findCountry, limitItems, MOST_UNPAID_LINES, toLine, toOptionalId, toOrderNumber } from './items.ts';
 import { createLenientReader, type LenientReader } from './lenient.ts';
 import { Decimal, divideHalfEven, sumDecimals, toMinorUnits } from './money.ts';
 import { DeletedOrder, type Delivery, getHeader, Happened, parseBody, type Reading, StoreId } from './provider.ts';
@@ -15,6 +15,9 @@ const ORDER_TOPICS = ['order.created', 'order.updated', 'order.restored'];
 const DRAFTS = ['checkout-draft', 'auto-draft', 'draft'];
 /** Orders in the trash count as cancelled; they may come back. */
 const CANCELLED = ['cancelled', 'trash'];
+/** A payment that failed is none; the order may still be paid later. */
+const isCancelled = ({ status, date_paid_gmt }: Pick<WooOrderFields, 'status' | 'date_paid_gmt'>) =>
+  CANCELLED.includes(status) || (status === 'failed' && !date_paid_gmt);
 
 /** Times are GMT without an offset: `2017-03-22T16:28:02`. */
 export const WooTime = z.iso
@@ -27,6 +30,7 @@ const WooMoment = WooTime.pipe(Happened);
 const Line = z.object({ total: Decimal });
 
 const LineItem = Line.extend({
+  meta_data: z.unknown().optional(),
   id: z.unknown().optional(),
   sku: z.unknown().optional(),
   name: z.unknown().optional(),
@@ -91,31 +95,61 @@ const TESTED: ReadonlyMap<string, unknown> = new Map([
 
 const lineTotals = (lines: readonly z.output<typeof Line>[]) => sumDecimals(lines.map(({ total }) => total));
 
-/** Goods as their lines say, and after fees below zero, which plug-ins write discounts as. */
-function sumGoods({ line_items, fee_lines }: WooOrderFields) {
+/**
+ * Metadata of a line by which a gift card is bought: of WooCommerce's own extension, PW Gift Cards and YITH Gift Cards. A
+ * card that pays is no line.
+ */
+const GIFT_CARD = /^_?(wc_gc_giftcard|pw_gift_card|ywgc)_/;
+
+type WooLine = z.output<typeof LineItem>;
+
+function isGiftCard({ meta_data }: WooLine): boolean {
+  const entries = Array.isArray(meta_data) ? meta_data : [];
+  return entries.some((entry) => GIFT_CARD.test(Meta.safeParse(entry).data?.key ?? ''));
+}
+
+/** Lines as they are listed, and after fees below zero, which plug-ins write discounts as. */
+function sumLines({ line_items, fee_lines }: WooOrderFields) {
   const listedTotal = lineTotals(line_items);
   const chargedTotal = listedTotal + lineTotals(fee_lines.filter(({ total }) => total < 0n));
   return { listed: listedTotal, charged: chargedTotal > 0n ? chargedTotal : 0n };
 }
 
-/** Converts a total to minor units after discounts that the order has as fees. */
-function toChargedMinor(total: bigint, order: WooOrderFields): number {
-  const { listed, charged } = sumGoods(order);
-  return toMinorUnits(listed > 0n ? divideHalfEven(total * charged, listed) : total, order.currency);
+/** A total after discounts that the order has as fees. */
+function toCharged(total: bigint, order: WooOrderFields): bigint {
+  const { listed, charged } = sumLines(order);
+  return listed > 0n ? divideHalfEven(total * charged, listed) : total;
 }
+
+/** What was charged for goods: bought gift cards are none. */
+const sumGoods = (order: WooOrderFields): bigint =>
+  toCharged(lineTotals(order.line_items.filter((line) => !isGiftCard(line))), order);
+
+const toChargedMinor = (total: bigint, order: WooOrderFields): number =>
+  toMinorUnits(toCharged(total, order), order.currency);
 
 const toItems = (order: WooOrderFields): ItemFacts[] =>
   limitItems(
-    order.line_items.map((line, place) => ({
-      lineId: StoreId.safeParse(line.id).data ?? `#${place}`,
-      sku: toLine(line.sku),
-      title: toLine(line.name),
-      quantity: z.number().int().min(0).safeParse(line.quantity).data ?? 1,
-      amountMinor: toChargedMinor(line.total, order),
-      productId: toOptionalId(line.product_id),
-      variantId: toOptionalId(line.variation_id),
-    })),
+    order.line_items.flatMap((line, place) => {
+      if (isGiftCard(line)) return [];
+      const item = {
+        lineId: StoreId.safeParse(line.id).data ?? `#${place}`,
+        sku: toLine(line.sku),
+        title: toLine(line.name),
+        quantity: z.number().int().min(0).safeParse(line.quantity).data ?? 1,
+        amountMinor: toChargedMinor(line.total, order),
+        productId: toOptionalId(line.product_id),
+        variantId: toOptionalId(line.variation_id),
+      };
+      return [item];
+    }),
   );
+
+const toUnpaidLines = (order: WooOrderFields): UnpaidLine[] =>
+  order.line_items
+    .filter(isGiftCard)
+    .slice(0, MOST_UNPAID_LINES)
+    .map(({ total }) => ({ kind: 'gift_card', amountMinor: toChargedMinor(total, order) }));
 
 /** Metadata key of a refunded line that holds the id of the order's line. */
 const REFUNDED_LINE = '_refunded_item_id';
@@ -128,17 +162,23 @@ function refundedLineId({ meta_data }: z.output<typeof RefundedLine>): string | 
 
 /**
  * Goods given back; discounts that are fees reduce each good by its share. Of an amount refunded without saying for
- * what, the goods' share of the order.
+ * what, the goods' share of the order, and never more than the amount: a gift card may have paid for a part.
  */
 function toRefund(refund: WooRefund, order: WooOrderFields): RefundFacts {
-  const { charged } = sumGoods(order);
+  const goods = sumGoods(order);
   const hasLines = [refund.line_items, refund.shipping_lines, refund.fee_lines].some(({ length }) => length > 0);
-  const share = order.total > 0n ? divideHalfEven(refund.amount * charged, order.total) : 0n;
+  const part = goods < order.total ? goods : order.total;
+  const share = order.total > 0n ? divideHalfEven(refund.amount * part, order.total) : 0n;
+  const giftCards = new Set(order.line_items.filter(isGiftCard).map(({ id }) => StoreId.safeParse(id).data));
+  const lines = refund.line_items.filter((line) => {
+    const lineId = refundedLineId(line);
+    return lineId === undefined || !giftCards.has(lineId);
+  });
   return {
     refundId: refund.id,
-    amountMinor: hasLines ? toChargedMinor(-lineTotals(refund.line_items), order) : toMinorUnits(share, order.currency),
+    amountMinor: hasLines ? toChargedMinor(-lineTotals(lines), order) : toMinorUnits(share, order.currency),
     at: refund.date_created_gmt,
-    items: refund.line_items.flatMap((line) => {
+    items: lines.flatMap((line) => {
       const [lineId, amountMinor] = [refundedLineId(line), toChargedMinor(-line.total, order)];
       return lineId === undefined || amountMinor === 0 ? [] : [{ lineId, amountMinor }];
     }),
@@ -164,10 +204,10 @@ function toOrderFacts(order: WooOrderFields, refunds: readonly WooRefund[], { on
     orderId: order.id,
     orderNumber: toOrderNumber(order.number),
     currency: order.currency,
-    baseMinor: toMinorUnits(sumGoods(order).charged, order.currency),
+    baseMinor: toMinorUnits(sumGoods(order), order.currency),
     occurredAt: order.date_created_gmt,
     paidAt: order.date_paid_gmt ?? null,
-    cancelledAt: CANCELLED.includes(order.status) ? order.date_modified_gmt : null,
+    cancelledAt: isCancelled(order) ? order.date_modified_gmt : null,
     updatedAt: order.date_modified_gmt,
     ...readCustomer(one('billing', Billing, order.billing)?.email),
     // Guests have the id 0.
@@ -183,6 +223,7 @@ function toOrderFacts(order: WooOrderFields, refunds: readonly WooRefund[], { on
     isTest: attributes.some(({ name, value }) => TESTED.has(name) && TESTED.get(name) === value),
     dispute: null,
     items: toItems(order),
+    unpaidLines: toUnpaidLines(order),
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { foldCase } from '../../../kit/values/fold.ts';
 import { Currency } from '../../../kit/values/money.ts';
 import {
   askStore,
@@ -89,7 +90,7 @@ function isActive({ status, date_expires_gmt, usage_limit, usage_count }: WooCou
 
 async function findCoupon(store: StoreAccess, code: string, now: Date): Promise<Coupon> {
   const coupons = await listCoupons(store, code);
-  const coupon = coupons.find((one) => one.code.toLowerCase() === code.toLowerCase());
+  const coupon = coupons.find((one) => foldCase(one.code) === foldCase(code));
   if (!coupon) return { state: 'not_found' };
   if (coupon.discount_type !== 'percent') return { state: 'not_percentage' };
   if (!isActive(coupon, now)) return { state: 'inactive' };
