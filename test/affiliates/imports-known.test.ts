@@ -104,6 +104,113 @@ describe('an import that meets known records', () => {
   });
 });
 
+describe('a roster file again', () => {
+  const file = (...rows: string[]) => ['Name,Email,Code,Rate,Status,Tags,Notes', ...rows].join('\n');
+
+  it('after its undo, or of a creator who was removed, brings codes that pay at the rate of the file', async () => {
+    const { key, get } = await open();
+    const codes = async () =>
+      (await get('/affiliates/links')).data.map((one: Record<string, unknown>) => [
+        one.value,
+        one.commission_rate,
+        one.active,
+      ]);
+    const first = await importFile(app, key, 'roster', file('Ana,ana@x.example,ANA9,10%,Active,,'));
+    await send(`${app.url}/v1/imports/${first.id}/undo`, key, 'POST');
+    await runJobs(app);
+    expect(await codes()).toEqual([['ANA9', 10, false]]);
+    const second = await importFile(app, key, 'roster', file('Ana,ana@x.example,ANA9,15%,Active,,'));
+    expect(second.result).toMatchObject({ written: 1 });
+    expect(await codes()).toEqual([['ANA9', 15, true]]);
+    const { undo } = await getImport(app, key, second.id);
+    expect(undo).toMatchObject({ possible: true });
+    await send(`${app.url}/v1/imports/${second.id}/undo`, key, 'POST');
+    await runJobs(app);
+    expect(await codes()).toEqual([['ANA9', 15, false]]);
+    expect((await get('/roster?status=active')).pagination.total).toBe(0);
+  });
+
+  it('says of each record in what it differs, and fills in only what the roster lacks', async () => {
+    const { key, get } = await open();
+    const known = file('Ana,ana@x.example,ANA9,10%,Active,vip,', 'Ben,ben@x.example,BEN9,10%,Active,,');
+    await importFile(app, key, 'roster', known);
+    expect((await readImport(app, key, 'roster', known)).counts).toMatchObject({ known: 2, differs: 0 });
+    const differences: [string, string][] = [
+      ['Ana,ana@x.example,ANA9,15%,Active,vip,', 'their code ANA9 is known with 10%'],
+      ['Ana,ana@x.example,ANA9,10%,Paused,vip,', 'they are known as active'],
+      ['Ana,ana@x.example,ANA9,10%,Active,gold,', 'without the tags gold'],
+      ['Ben,ben@x.example,BEN9,10%,Active,vip,likes tea', 'the roster lacks their tags, note'],
+    ];
+    for (const [row, said] of differences) {
+      const read = await readImport(app, key, 'roster', file(row));
+      const [line] = (await get(`/imports/${read.id}/lines?outcome=differs`)).data;
+      expect(line?.message, row).toContain(said);
+      const { questions } = read;
+      await confirmRead(app, key, questions.length > 0 ? await answer(key, read, { known: 'update' }) : read);
+    }
+    const entries = (await get('/roster')).data.map((one: Record<string, unknown>) => [
+      one.creator_name,
+      one.status,
+      one.tags,
+      one.note,
+    ]);
+    expect(entries.sort()).toEqual([
+      ['Ana', 'active', ['vip'], null],
+      ['Ben', 'active', ['vip'], 'likes tea'],
+    ]);
+    const [link] = (await get('/affiliates/links')).data.filter((one: { value: string }) => one.value === 'ANA9');
+    expect(link.commission_rate).toBe(10);
+    await send(`${app.url}/v1/affiliates/links/${link.id}`, key, 'PATCH', { active: false });
+    const off = await readImport(app, key, 'roster', file('Ana,ana@x.example,ANA9,10%,Active,vip,'));
+    const [line] = (await get(`/imports/${off.id}/lines?outcome=differs`)).data;
+    expect(line?.message).toContain('their code ANA9 is switched off');
+  });
+});
+
+describe('a source', () => {
+  it('is the same in another case, so that nothing of its files is recorded twice', async () => {
+    const { key, get } = await open();
+    const csv = 'order_id,placed_at,amount,currency\nS1,2026-03-02T10:00:00Z,10.00,EUR\n';
+    await importFile(app, key, 'orders', csv, { source: 'Old Shop' });
+    const again = await readImport(app, key, 'orders', csv, { source: 'old shop' });
+    expect([again.source, again.counts.known]).toEqual(['Old Shop', 1]);
+    expect((await get('/orders')).pagination.total).toBe(1);
+  });
+});
+
+describe('an order that is called off', () => {
+  const file = (status: string, ...extra: string[]) =>
+    ['order_id,placed_at,amount,currency,status', `C1,2026-03-02T10:00:00Z,50.00,EUR,${status}`, ...extra].join('\n');
+
+  it.each(['cancelled', 'voided', 'storniert'])(
+    'as %s is cancelled where it is known and the newer file counts',
+    async (status) => {
+      const { key, get } = await open();
+      await importFile(app, key, 'orders', file('paid'));
+      const unknown = `C2,2026-03-02T10:00:00Z,9.00,EUR,${status}`;
+      const asked = await readImport(app, key, 'orders', file(status, unknown));
+      const decided = asked.questions.some((one: { code: string }) => one.code === 'status_meaning')
+        ? await answer(key, asked, { statuses: { [status]: 'left_out' } })
+        : asked;
+      expect(decided.questions).toMatchObject([
+        { code: 'known_differ', message: expect.stringContaining('not cancelled') },
+      ]);
+      expect(decided.counts).toMatchObject({ differs: 1, left_out: 1 });
+      const done = await confirmRead(app, key, await answer(key, decided, { known: 'update' }));
+      expect(done.result).toMatchObject({ written: 0, updated: 1 });
+      const orders = (await get('/orders')).data.map((one: Record<string, unknown>) => [
+        one.order_id,
+        one.cancelled_at !== null,
+      ]);
+      expect(orders).toEqual([['C1', true]]);
+      expect((await readImport(app, key, 'orders', file(status, unknown))).counts).toMatchObject({
+        differs: 0,
+        left_out: 2,
+      });
+    },
+  );
+});
+
 describe('a roster with destinations', () => {
   const SHOP = 'https://shop.example';
   const roster = (...rows: string[]) => ['Name,Email,Code,Rate,Status,Destination URL', ...rows].join('\n');

@@ -97,7 +97,15 @@ export async function* inBatches(lines: AsyncIterable<Line[]>): AsyncGenerator<L
 const keepOutcome = (line: Line): Judged[] =>
   line.outcome === 'read'
     ? []
-    : [{ line, outcome: line.outcome, kind: line.kind, message: line.message, knownId: null }];
+    : [
+        {
+          line: { ...line, record: null },
+          outcome: line.outcome,
+          kind: line.kind,
+          message: line.message,
+          knownId: null,
+        },
+      ];
 
 /** The cell that a refusal by the brand's own records is about. */
 function addFault(judgedLine: Judged, { plan }: ImportRow): Judged {
@@ -106,12 +114,15 @@ function addFault(judgedLine: Judged, { plan }: ImportRow): Judged {
   return { ...judgedLine, line: { ...line, fault: findFault(plan, line.cells, kind) } };
 }
 
-/** Compares a batch; lines that were not read keep their outcome, and all keep their order. */
+/**
+ * Compares a batch; lines that were not read keep their outcome, and all keep their order. A line that is left out may
+ * have a record all the same, which says something of a known one.
+ */
 export async function judgeBatch(db: Db, row: ImportRow, lines: readonly Line[], facts: JudgeFacts): Promise<Judged[]> {
   const judgedLines = await getJudge(row.of)(
     db,
     row,
-    lines.filter(({ outcome }) => outcome === 'read'),
+    lines.filter(({ outcome, record }) => outcome === 'read' || (outcome === 'left_out' && record !== null)),
     facts,
   );
   const byLine = new Map(judgedLines.map((one) => [one.line, one]));

@@ -140,6 +140,18 @@ const toAudit = ({ id, of, status, source, fileName, readingId }: ImportRow) => 
 const updateImport = (db: Db, brandId: string, id: string, change: Updateable<ImportsTable>) =>
   updateOwn(db.updateTable('imports').set(change).returningAll(), brandId, id);
 
+/** The spelling of a source under which the brand knows it: in another case its records would all be new. */
+async function spellSource(db: Db, brandId: string, source: string): Promise<string> {
+  const { rows } = await sql<{ source: string }>`
+    select source from (
+      select source, 1 as place from imports where brand_id = ${brandId} and lower(source) = lower(${source})
+      union all select source, 2 from past_commissions where brand_id = ${brandId} and lower(source) = lower(${source})
+      union all select source_name, 3 from integrations
+        where brand_id = ${brandId} and lower(source_name) = lower(${source})) as known
+    order by source = ${source} desc, place limit 1`.execute(db);
+  return rows[0]?.source ?? source;
+}
+
 /** Takes a file over, and lets a worker read it. */
 export async function createImport(
   work: Work,
@@ -164,7 +176,7 @@ export async function createImport(
     brandId,
     of,
     status: 'reading',
-    source,
+    source: await spellSource(db, brandId, source),
     integrationId: store?.id ?? null,
     fileName: file.name,
     sizeBytes: file.sizeBytes,

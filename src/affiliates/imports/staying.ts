@@ -12,8 +12,8 @@ const USES = ['commissions', 'payouts', 'past_commissions', 'applications', 'con
 export const isOrderUntouched = sql<boolean>`orders.updated_at is null and orders.attribution ->> 'reason' = 'history'
   and not exists (select from commissions where commissions.order_id = orders.id)`;
 
-/** True of a roster entry whose creator nothing but the import refers to. */
-export const isEntryUntouched = sql<boolean>`entry.status <> 'removed' and entry.updated_at is null and ${sql.join(
+/** True of a roster entry whose creator nothing but the import refers to. One that came back was changed by that alone. */
+export const isEntryUntouched = sql<boolean>`entry.status <> 'removed' and coalesce(entry.updated_at, entry.added_at) = entry.added_at and ${sql.join(
   USES.map(
     (table) => sql`not exists (select from ${sql.table(table)} as used where used.creator_id = entry.creator_id)`,
   ),

@@ -107,6 +107,13 @@ const isDiscountName = (code: string): boolean => /^\d[\d.,]*\s?%/.test(code);
 const findMixedCode = ({ codes }: OrderRecord): string | undefined =>
   codes.find((code) => isMoreThanCode(code) && !isDiscountName(code));
 
+/** An order that was called off says so of a known one, and is left out otherwise. */
+function judgeCalledOff(line: Line, record: OrderRecord, knownOrders: readonly KnownOrder[]): Judged[] {
+  const [match, another] = findMatches(record, knownOrders);
+  const isSaid = match !== undefined && another === undefined && match.cancelledAt === null;
+  return isSaid ? [differs(line, match.id, 'it is known as not cancelled.')] : [];
+}
+
 async function judge(
   db: Db,
   { brandId, source, mapping, options }: ImportRow,
@@ -116,7 +123,8 @@ async function judge(
   const shop = await findShop(db, brandId, source);
   const names = records.flatMap(({ record }) => [record.order_id ?? [], record.order_number ?? []].flat());
   const knownOrders = shop ? await listKnown(db, brandId, shop.id, names) : [];
-  return records.map(({ line, record }) => {
+  return records.flatMap(({ line, record }) => {
+    if (line.outcome === 'left_out') return judgeCalledOff(line, record, knownOrders);
     const mixedCode = options.pays === true ? findMixedCode(record) : undefined;
     if (mixedCode !== undefined)
       return refuse(line, 'code_unreadable', `it has more than a code in the cell of its code: “${mixedCode}”.`);

@@ -13,11 +13,21 @@ import {
   listMatching,
   lockBrandRoster,
 } from '../../workflow/creators/creators.ts';
-import { addEntry, findEntry } from '../../workflow/roster/roster.ts';
+import { addEntry, fillNote } from '../../workflow/roster/roster.ts';
+import { patchLink } from '../links/change-link.ts';
 import { DEFAULT_DAYS, findDestinationProblems, insertLink, listGeneratedFields } from '../links/create-link.ts';
 import { insertLinks, insertStates } from '../links/links.ts';
 import { listLinkStarts } from '../terms/effective.ts';
 import type { ImportRow } from './imports.ts';
+import {
+  describeOther,
+  findMatch,
+  listDestinations,
+  listMatches,
+  listOwners,
+  type Match,
+  same,
+} from './known-people.ts';
 import { getRosterLimit } from './limits.ts';
 import { isEntryUntouched } from './staying.ts';
 import type { Judged } from './tallies.ts';
@@ -38,76 +48,6 @@ const toIdentity = ({ email, instagram, tiktok }: PersonRecord): Identity => ({
   igHandle: instagram,
   ttHandle: tiktok,
 });
-
-type Match = Pick<CreatorRow, 'id' | 'email' | 'igHandle' | 'ttHandle' | 'name'> & { entryId: string | null };
-
-const fold = (text: string) => text.toLowerCase();
-const present = (values: readonly (string | null)[]) =>
-  values.flatMap((value) => (value === null ? [] : [fold(value)]));
-
-async function listMatches(db: Db, brandId: string, records: readonly PersonRecord[]): Promise<Match[]> {
-  const emails = present(records.map(({ email }) => email));
-  const [instagram, tiktok] = [present(records.map((one) => one.instagram)), present(records.map((one) => one.tiktok))];
-  const { rows } = await sql<Match>`
-    select creators.id, creators.email, creators.ig_handle, creators.tt_handle, creators.name, entry.id as entry_id
-    from creators left join roster_entries as entry on entry.creator_id = creators.id and entry.status <> 'removed'
-    where creators.brand_id = ${brandId} and (lower(creators.email) = any(${emails}::text[])
-      or lower(creators.ig_handle) = any(${instagram}::text[]) or lower(creators.tt_handle) = any(${tiktok}::text[]))`.execute(
-    db,
-  );
-  return rows;
-}
-
-interface CodeOwner {
-  creatorId: string;
-  value: string;
-}
-
-async function listOwners(db: Db, brandId: string, records: readonly PersonRecord[]): Promise<Map<string, string>> {
-  const codes = records.flatMap((record) => record.codes.map(({ code }) => foldCase(code)));
-  if (codes.length === 0) return new Map();
-  const { rows } = await sql<CodeOwner>`
-    select creator_id, value from links
-    where brand_id = ${brandId} and type = 'discount_code' and fold_code(value) = any(select fold_code(one) from unnest(${codes}::text[]) as one)`.execute(
-    db,
-  );
-  return new Map(rows.map(({ value, creatorId }) => [foldCase(value), creatorId]));
-}
-
-/** The addresses that links of creators lead to, active or not, as `creator address`. */
-async function listDestinations(
-  db: Db,
-  brandId: string,
-  creatorIds: readonly string[],
-  records: readonly PersonRecord[],
-): Promise<Set<string>> {
-  const urls = records.flatMap((record) => record.destinations.map(({ destination_url: url }) => url));
-  if (urls.length === 0 || creatorIds.length === 0) return new Set();
-  const { rows } = await sql<{ creatorId: string; destinationUrl: string }>`
-    select creator_id, destination_url from links
-    where brand_id = ${brandId} and creator_id = any(${[...creatorIds]}::text[]) and type = 'link'
-      and destination_url = any(${urls}::text[])`.execute(db);
-  return new Set(rows.map(({ creatorId, destinationUrl }) => `${creatorId} ${destinationUrl}`));
-}
-
-const same = (a: string | null, b: string | null) => a !== null && b !== null && fold(a) === fold(b);
-
-/** The creator with the record's address, else with its handle. */
-function findMatch({ email, instagram, tiktok }: PersonRecord, matches: readonly Match[]): Match | undefined {
-  const byEmail = matches.find((match) => same(match.email, email));
-  if (byEmail) return byEmail;
-  const byHandle = matches.find((match) => same(match.igHandle, instagram) || same(match.ttHandle, tiktok));
-  // A handle of somebody with another address is another person, or their new address: a file does not decide that.
-  return byHandle && (email === null || byHandle.email === null) ? byHandle : undefined;
-}
-
-/** Fields of a person that the file has and the roster lacks. */
-const listMissing = ({ name, email, instagram, tiktok }: PersonRecord, match: Match): string[] => [
-  ...(name !== null && match.name === null ? ['name'] : []),
-  ...(email !== null && match.email === null ? ['address'] : []),
-  ...(instagram !== null && match.igHandle === null ? ['Instagram handle'] : []),
-  ...(tiktok !== null && match.ttHandle === null ? ['TikTok handle'] : []),
-];
 
 const hasOther = ({ email, instagram, tiktok }: PersonRecord, match: Match | undefined, all: readonly Match[]) =>
   all.some(
@@ -145,7 +85,7 @@ async function judge(
     const codes = record.codes.map(({ code }) => foldCase(code));
     const me = line.known_by ?? '';
     const foreign = codes.find((code) => {
-      const owner = owners.get(code);
+      const owner = owners.get(code)?.creatorId;
       return owner === undefined ? (ownersByCode.get(code) ?? me) !== me : owner !== match?.id;
     });
     if (foreign !== undefined) return refuse(line, 'code_taken', `the code ${foreign} belongs to somebody else.`);
@@ -155,16 +95,18 @@ async function judge(
       return refuse(line, 'destination_circular', `its destination ${circular} is itself a short link.`);
     for (const code of codes) ownersByCode.set(code, me);
     if (!match?.entryId) return isNew(line);
+    const other = describeOther(record, match, {
+      saysStatus: line.status !== null,
+      findCode: (code) => owners.get(foldCase(code)),
+      findLinks: (url) => knownDestinations.get(`${match.id} ${url}`) ?? [],
+    });
     const hasNew =
       codes.some((code) => !owners.has(code)) ||
       destinations.some((url) => !knownDestinations.has(`${match.id} ${url}`));
-    if (hasNew) return { ...isNew(line), knownId: match.entryId };
-    const isRenamed = record.name !== null && match.name !== null && record.name !== match.name;
-    if (isRenamed) return differs(line, match.entryId, `they are known as ${match.name}.`);
-    const missing = listMissing(record, match);
-    return missing.length > 0
-      ? differs(line, match.entryId, `the roster lacks their ${missing.join(', ')}.`)
-      : isKnown(line, match.entryId);
+    // The rest of such a record stays as it is known.
+    if (hasNew)
+      return { ...isNew(line), knownId: match.entryId, message: other ? `Line ${line.line}: ${other}` : null };
+    return other === undefined ? isKnown(line, match.entryId) : differs(line, match.entryId, other);
   });
 }
 
@@ -230,6 +172,28 @@ async function addLinks(
   return writes;
 }
 
+/** Codes and links that a creator had before they left the roster work again, at the rate that the file says. */
+async function switchOn(work: Work, creatorId: string, record: PersonRecord, linksUrl: string): Promise<Write[]> {
+  const { db, brandId } = work;
+  if (record.status === 'paused') return [];
+  const owners = await listOwners(db, brandId, [record]);
+  const ownLinks = await listDestinations(db, brandId, [creatorId], [record]);
+  const codes = record.codes.flatMap(({ code, rate_ppm }) => {
+    const owner = owners.get(foldCase(code));
+    return owner?.creatorId === creatorId ? [{ ...owner, rate_ppm }] : [];
+  });
+  const links = record.destinations.flatMap(({ destination_url: url, rate_ppm }) =>
+    (ownLinks.get(`${creatorId} ${url}`) ?? []).map((link) => ({ ...link, rate_ppm })),
+  );
+  const writes: Write[] = [];
+  for (const { id, active, rate_ppm } of [...codes, ...links]) {
+    const rate = rate_ppm === null ? {} : { commission_rate: rate_ppm / 10_000 };
+    await patchLink(work, id, { active: true, ...rate }, linksUrl, undefined);
+    if (!active) writes.push({ noun: 'link', rowId: id });
+  }
+  return writes;
+}
+
 /** The creator of a record, with the fields that were empty filled in. */
 async function saveCreator(
   work: Work,
@@ -245,24 +209,33 @@ async function saveCreator(
     ...(match.email === null && identity.email !== null ? { email: identity.email } : {}),
     ...(match.igHandle === null && identity.igHandle !== null ? { igHandle: identity.igHandle } : {}),
     ...(match.ttHandle === null && identity.ttHandle !== null ? { ttHandle: identity.ttHandle } : {}),
+    ...(match.tags.length === 0 && record.tags.length > 0 ? { tags: record.tags } : {}),
   };
   const isChanged = Object.keys(change).length > 0;
   const changedCreator = isChanged ? await changeCreator(work, match, change) : match;
   return { creator: changedCreator ?? match, isAdded: false, isChanged };
 }
 
-async function writePerson(work: Work, record: PersonRecord, limit: number, terms: Terms): Promise<Write[]> {
+interface Settings {
+  limit: number;
+  terms: Terms;
+  linksUrl: string;
+}
+
+async function writePerson(work: Work, record: PersonRecord, { limit, terms, linksUrl }: Settings): Promise<Write[]> {
   const { creator, isAdded } = await saveCreator(work, record);
-  const knownEntry = await findEntry(work.db, work.brandId, creator.id);
   const status = record.status === 'paused' ? ('paused' as const) : ('active' as const);
   const { entry, added } = await addEntry(work, limit, { creatorId: creator.id, status, note: record.note });
+  const isBack = added && !isAdded;
+  const again = isBack ? await switchOn(work, creator.id, record, linksUrl) : [];
   const toColumns = await listStartColumns(work, creator.id, record, terms);
   const codes = await addCodes(work, record, toColumns);
   const links = await addLinks(work, creator, record, toColumns);
   return [
+    ...again,
     ...codes,
     ...links,
-    ...(added && !knownEntry ? [{ noun: 'roster_entry' as const, rowId: entry.id }] : []),
+    ...(added ? [{ noun: 'roster_entry' as const, rowId: entry.id }] : []),
     ...(isAdded ? [{ noun: 'creator' as const, rowId: creator.id }] : []),
   ];
 }
@@ -292,18 +265,22 @@ async function undoEntries({ db, brandId, now }: Work, ids: readonly string[]): 
 export const rosterWriter: Writer = {
   judge,
   lock: async ({ db, brandId }) => await lockBrandRoster(db, brandId),
-  write: async (work, _context, row, judgedLines) => {
+  write: async (work, { config }, row, judgedLines) => {
     const { db, brandId } = work;
     const lines = judgedLines.flatMap(({ line, outcome }) => (outcome === 'new' ? [line] : []));
     const limit = await getRosterLimit(db, brandId);
     const terms = { ratePpm: await getDefaultRatePpm(db, brandId), currency: await getBrandCurrency(db, brandId) };
+    const settings = { limit, terms, linksUrl: config.linksUrl };
     const records = selectRecords(lines, 'person');
-    for (const { record } of records) await insertWrites(work, row, await writePerson(work, record, limit, terms));
+    for (const { record } of records) await insertWrites(work, row, await writePerson(work, record, settings));
     if (row.mapping.known !== 'update') return { written: records.length, updated: 0 };
     const differing = judgedLines.flatMap(({ line, outcome }) => (outcome === 'differs' ? [line] : []));
     let updatedCount = 0;
-    for (const { record } of selectRecords(differing, 'person'))
-      if ((await saveCreator(work, record)).isChanged) updatedCount += 1;
+    for (const { record } of selectRecords(differing, 'person')) {
+      const { creator, isChanged } = await saveCreator(work, record);
+      const isNoted = record.note !== null && (await fillNote(work, creator.id, record.note));
+      if (isChanged || isNoted) updatedCount += 1;
+    }
     return { written: records.length, updated: updatedCount };
   },
   undo: async (work, _row, writes) => {

@@ -305,6 +305,22 @@ export async function addEntry(work: Work, limit: number, { creatorId, status, n
   return { entry: back, added: true };
 }
 
+/** Notes something about a creator of whom nothing is noted yet; false if there is a note. */
+export async function fillNote(work: Work, creatorId: string, note: string): Promise<boolean> {
+  const { db, brandId, now } = work;
+  const row = await db
+    .updateTable('rosterEntries')
+    .set({ note, updatedAt: now })
+    .where('brandId', '=', brandId)
+    .where('creatorId', '=', creatorId)
+    .where('status', '<>', 'removed')
+    .where('note', 'is', null)
+    .returningAll()
+    .executeTakeFirst();
+  if (row) work.audit({ resourceId: row.id, old: { ...row, note: null }, new: row });
+  return row !== undefined;
+}
+
 /**
  * Adds an accepted creator to the roster in the caller's transaction. Above the plan's `limit` it throws
  * CREATOR_LIMIT_REACHED, and the transaction must not continue.

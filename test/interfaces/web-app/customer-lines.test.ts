@@ -33,3 +33,25 @@ it('A line that may say something else is refused with what would be right', () 
     [4, 'It has 2 values. Keep an email address, the id of a subscription, or both.'],
   ]);
 });
+
+it('Columns about an address or a subscription are not taken for them', () => {
+  const status = 'Email,Subscription status,Subscription ID';
+  expect(read(status, 'ana@mail.example,active,123')).toEqual([[2, 'ana@mail.example', '123']]);
+  const created = 'subscription_created_at,subscription_id,customer_email';
+  expect(read(created, '2026-01-01,sub_1,ana@mail.example')).toEqual([[2, 'ana@mail.example', 'sub_1']]);
+  expect(read('Email marketing,Email', 'yes,ana@mail.example')).toEqual([[2, 'ana@mail.example', null]]);
+});
+
+it('A quoted cell may have a comma in it', () => {
+  expect(read('Name,Email,Subscription ID', '"Lopez, Ana",ana@mail.example,123')).toEqual([
+    [2, 'ana@mail.example', '123'],
+  ]);
+});
+
+it('A date, a state and an id that a spreadsheet has shortened are no subscriptions', () => {
+  expect(read('ana@mail.example,2026-01-01', 'ben@mail.example,active', 'cy@mail.example,5.84E+12')).toEqual([
+    [1, '“2026-01-01” is not the id of a subscription.'],
+    [2, '“active” is not the id of a subscription.'],
+    [3, '“5.84E+12” is an id that a spreadsheet has shortened. Format its column as text, and export it again.'],
+  ]);
+});

@@ -187,7 +187,7 @@ function listWarnings({ known, resolved, study, survey, table, mapping }: Readin
   if (study.tally.handlesLost > 0)
     warnings.push({
       code: 'handles_unreadable',
-      message: `Handles that cannot be read are left out, and their creators are recorded without one: ${study.tally.handlesLost}.`,
+      message: `Handles that cannot be read, or are on other platforms than Instagram and TikTok, are left out, and their creators are recorded without one: ${study.tally.handlesLost}.`,
     });
   if (study.tally.repeating > 0)
     warnings.push({

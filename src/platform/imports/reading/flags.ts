@@ -264,3 +264,10 @@ export function readFlag(flag: Flag, cell: string): string | undefined {
     return `${name}: ${isMerged ? 'any other text' : cell.replace(/\s+/g, ' ').slice(0, 80)}`;
   return (answer === 'no') === (by === 'no') ? status : undefined;
 }
+
+/** A status by which an order was called off, unlike one that was never paid. */
+export function saysCancelled(status: string): boolean {
+  const word = foldWords(status).join('');
+  const { status: meant, by } = WORDS.get(word) ?? NOUNS.get(word) ?? {};
+  return by === 'yes' && (meant === 'cancelled' || meant === 'voided');
+}

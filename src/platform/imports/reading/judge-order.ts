@@ -1,6 +1,7 @@
 import { readAnswer } from './answers.ts';
 import { cleanCell, isNoValue } from './cells.ts';
 import type { Entry } from './entry.ts';
+import { saysCancelled } from './flags.ts';
 import {
   type Bench,
   type Failure,
@@ -21,7 +22,7 @@ import {
 import { findHolding, type OrderAmounts, settleMoney, USES } from './money.ts';
 import { readCodes, readEmail, readUsedCodes } from './people.ts';
 import type { Plan } from './plan.ts';
-import type { Goods, OrderRecord } from './shapes.ts';
+import type { Goods, Line, OrderRecord } from './shapes.ts';
 import { isPartialRefund } from './statuses.ts';
 import { readTime, settleTime } from './times.ts';
 import { saysTotal } from './totals.ts';
@@ -252,6 +253,37 @@ const isPartUnsaid = ({ value }: StatusSaid, money: OrderMoney | Failure, { stat
   !isFailure(money) &&
   money.refunded === 0;
 
+/** What an order is known by, and what it says; a failure by which it is refused. */
+function readRecord(
+  entry: Entry,
+  bench: Bench,
+  money: OrderMoney | Failure,
+): (Pick<Line, 'known_by'> & { record: OrderRecord }) | Failure | 'totals' {
+  const { plan } = bench;
+  if (hasExtraCells(entry, plan)) return { problem: 'too_many_cells' };
+  const [id, number] = [findId(entry, plan, 'order_id'), findId(entry, plan, 'order_number')];
+  if ([id, number].some(saysTotal)) return 'totals';
+  if (id === '' && number === '') return { problem: 'no_identity' };
+  if (isFailure(money)) return money;
+  const times = readTimes(splitRefunds(entry, bench).own, bench);
+  if (isFailure(times)) return times;
+  const email = entry.text(plan, 'customer_email');
+  const record: OrderRecord = {
+    order_id: id === '' ? null : id,
+    order_number: number === '' ? null : number,
+    ...times,
+    refunded_at: times.refunded_at ?? findRefundTime(entry, bench),
+    currency: money.currency,
+    amount: money.amount,
+    refunded: money.refunded,
+    customer_email: email === '' ? null : (readEmail(findText(entry, bench, 'customer_email')) ?? null),
+    codes: listAll(entry, plan, 'codes', readUsedCodes),
+    click_ids: listAll(entry, plan, 'click_ids', readCodes),
+    items: readItems(entry, plan),
+  };
+  return { record, known_by: id === '' ? `number:${number.replace(/^#/, '').toLowerCase()}` : `id:${id}` };
+}
+
 /** An order of a file. */
 export function judgeOrder(entry: Entry, bench: Bench): Judged {
   const { plan } = bench;
@@ -272,36 +304,28 @@ export function judgeOrder(entry: Entry, bench: Bench): Judged {
     person: null,
     holding,
   });
-  const refuse = (failure: Failure) => toJudged(refuseLine(entry, plan, failure, said?.value ?? null));
+  const statusValue = said?.value ?? null;
+  const leaveOut = (kind: string, lineFacts: Partial<Line> = {}) =>
+    toJudged(makeLine(entry, 'left_out', kind, { status: statusValue, ...lineFacts }));
   const reason = findReason(entry, bench, said);
-  if (reason !== undefined) return toJudged(makeLine(entry, 'left_out', reason, { status: said?.value ?? null }));
-  if (hasExtraCells(entry, plan)) return refuse({ problem: 'too_many_cells' });
-  const [id, number] = [findId(entry, plan, 'order_id'), findId(entry, plan, 'order_number')];
-  if ([id, number].some(saysTotal)) return toJudged(makeLine(entry, 'left_out', 'totals'));
-  if (id === '' && number === '') return refuse({ problem: 'no_identity' });
-  if (isFailure(money)) return refuse(money);
-  const times = readTimes(splitRefunds(entry, bench).own, bench);
-  if (isFailure(times)) return refuse(times);
-  const email = entry.text(plan, 'customer_email');
-  const record: OrderRecord = {
-    order_id: id === '' ? null : id,
-    order_number: number === '' ? null : number,
-    ...times,
-    refunded_at: times.refunded_at ?? findRefundTime(entry, bench),
-    currency: money.currency,
-    amount: money.amount,
-    refunded: money.refunded,
-    customer_email: email === '' ? null : (readEmail(findText(entry, bench, 'customer_email')) ?? null),
-    codes: listAll(entry, plan, 'codes', readUsedCodes),
-    click_ids: listAll(entry, plan, 'click_ids', readCodes),
-    items: readItems(entry, plan),
-  };
+  const isCalledOff = reason === 'status' && statusValue !== null && saysCancelled(statusValue);
+  if (reason !== undefined && !isCalledOff) return leaveOut(reason);
+  const read = readRecord(entry, bench, money);
+  if (reason !== undefined) {
+    // A known order learns from its line that it was called off.
+    if (read === 'totals' || isFailure(read)) return leaveOut(reason);
+    const { record, known_by } = read;
+    const cancelledAt = record.cancelled_at ?? record.placed_at;
+    return leaveOut(reason, { record: { kind: 'order', ...record, cancelled_at: cancelledAt }, known_by });
+  }
+  if (read === 'totals') return leaveOut(read);
+  if (isFailure(read)) return toJudged(refuseLine(entry, plan, read, statusValue));
   const at = plan.columns[BASIS[plan.goods ?? 'amount']] ?? -1;
   const isRepeated =
     !bench.format &&
     (plan.repeats === 'order' || !repeatsAmount(entry, bench)) &&
     entry.rows.filter((cells) => (cells[at] ?? '').trim() !== '').length > 1;
-  const known_by = id === '' ? `number:${number.replace(/^#/, '').toLowerCase()}` : `id:${id}`;
-  const lineFacts = { record: { kind: 'order' as const, ...record }, known_by, status: said?.value ?? null };
+  const { record, known_by } = read;
+  const lineFacts = { record: { kind: 'order' as const, ...record }, known_by, status: statusValue };
   return { ...toJudged(makeLine(entry, 'read', null, lineFacts)), repeatsAmount: isRepeated };
 }

@@ -73,9 +73,13 @@ function isFlatRate(row: Entry, { headers }: Plan): boolean {
   return position >= 0 && readRateType(row.first(position)) === 'flat';
 }
 
+/** A cell that says nothing but a platform, whatever its header. */
+const PLATFORM = /^\s*(?:instagram|tik\s?tok|youtube|twitch|pinterest|facebook|snapchat|twitter|threads)\s*$/i;
+
 /** The platform that a column beside the handles says, where their own header names none. */
 function findPlatform(entry: Entry, plan: Plan): 'instagram' | 'tiktok' | 'other' {
-  const said = fold(entry.text(plan, 'platform'));
+  const named = entry.text(plan, 'platform');
+  const said = fold(named === '' ? (entry.rows[0]?.find((cell) => PLATFORM.test(cell)) ?? '') : named);
   const header = fold(plan.headers[plan.columns.instagram ?? -1] ?? '');
   if (said === '' || /insta|^ig/.test(header)) return 'instagram';
   if (/insta|^ig$/.test(said)) return 'instagram';
@@ -97,11 +101,12 @@ function readProfiles(entry: Entry, plan: Plan) {
   return profiles;
 }
 
-/** A handle that cannot be read is left out of a person who has an address, and counted. */
+/** A handle that cannot be read, or of a platform that the roster has no field for, is left out and counted. */
 const isHandleLost = (entry: Entry, plan: Plan): boolean =>
-  ['instagram', 'tiktok'].some((field) => {
+  (['instagram', 'tiktok'] as const).some((field) => {
     const text = entry.said(plan, field);
-    return text !== '' && readPlatform(text) !== 'other' && readHandle(text) === undefined;
+    const platform = readPlatform(text) ?? (field === 'tiktok' ? field : findPlatform(entry, plan));
+    return text !== '' && (platform === 'other' || readHandle(text) === undefined);
   });
 
 /** Every filled address and handle must be one: a wrong one would be another person. */
