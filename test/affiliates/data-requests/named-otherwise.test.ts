@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { runTurns } from '../../../src/platform/jobs/turns.ts';
 import { runJobs } from '../../harness/analytics/exporting.ts';
-import { call, send, type TestApp, unique } from '../../harness/app.ts';
+import { call, send, type TestApp, unique, until } from '../../harness/app.ts';
 import {
   confirmRead,
   getImport,
@@ -93,8 +92,13 @@ describe('somebody whom only a file that waits names', () => {
       expect((await post(`/imports/${id}/confirm`, { reading_id })).status).toBe(202);
     const { body } = await sendImport(app, key, 'roster', `Name,Instagram\nLate Lateova,${who}\n`);
     await removed({ creator_handle: `instagram.com/${who}` });
-    await runTurns.run(app.context, 1);
-    await runJobs(app);
+    await until('every file has ended', async () => {
+      // What another turn left is due a moment later.
+      clock.at += 60_000;
+      await runJobs(app);
+      const ends = await Promise.all([own, other, body.data].map(({ id }) => getImport(app, key, id)));
+      return ends.every(({ status }) => status === 'done' || status === 'failed');
+    });
     expect(await getImport(app, key, own.id)).toMatchObject({ status: 'done', result: { written: 0, refused: 1 } });
     expect(await getImport(app, key, other.id)).toMatchObject({ status: 'done', result: { written: 1, refused: 0 } });
     expect((await getImport(app, key, body.data.id)).status).toBe('failed');
