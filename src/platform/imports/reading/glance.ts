@@ -1,13 +1,13 @@
 import { isCross, readAnswer } from './answers.ts';
 import { cleanCell, isPlaceholder } from './cells.ts';
 import { isCurrency, readSign } from './currencies.ts';
-import { isDirection, isState } from './flags.ts';
+import { isDirection, isSign, isState } from './flags.ts';
 import type { FieldType } from './kinds.ts';
 import { readCount, readNumber } from './numbers.ts';
 import { readEmail, readPlatform } from './people.ts';
 import { readRateType } from './rate-types.ts';
 import type { Row } from './rows.ts';
-import { isType } from './statuses.ts';
+import { hasType } from './statuses.ts';
 import { readTime } from './times.ts';
 
 /** The first cells of a column, counted by what they can be. */
@@ -23,8 +23,9 @@ export interface Glance {
   percents: number;
   /** Cells that are numbers or counts such as 12k. */
   counts: number;
-  /** Cells that say that money came in, or went out. */
+  /** Cells that say that money came in, or went out; signs alone among them. */
   directions: number;
+  signs: number;
   above100: number;
   times: number;
   emails: number;
@@ -65,6 +66,7 @@ function glanceAt(position: number, sample: readonly Row[]): Glance {
     percents: 0,
     counts: 0,
     directions: 0,
+    signs: 0,
     above100: 0,
     times: 0,
     emails: 0,
@@ -96,6 +98,7 @@ function glanceAt(position: number, sample: readonly Row[]): Glance {
     if (number) glance.money += 1;
     if (text.includes('%') || number?.symbols.length === 0 || readCount(text) !== undefined) glance.counts += 1;
     if (isDirection(text)) glance.directions += 1;
+    if (isSign(text)) glance.signs += 1;
     const isSigned = number?.symbols.some((symbol) => readSign(symbol) !== undefined) ?? false;
     if (number && (number.value.scale > 0 || number.open || isSigned)) glance.priced += 1;
     const whole = number?.value.digits.slice(0, number.value.digits.length - number.value.scale);
@@ -109,7 +112,7 @@ function glanceAt(position: number, sample: readonly Row[]): Glance {
     if (answer !== undefined) glance[answer] += 1;
     if (isCross(text)) glance.crosses += 1;
     if (isState(text)) glance.states += 1;
-    if (isType(text)) glance.types += 1;
+    if (hasType(text)) glance.types += 1;
     if (readRateType(text) !== undefined) glance.rateTypes += 1;
     if (/^(?:\+|00)\d[\d\s()./-]{6,}$/.test(text)) glance.phones += 1;
     if (/^(?=.*\p{L})[\p{L}\p{N}_.&-]{2,40}$/u.test(text)) glance.codes += 1;

@@ -97,14 +97,10 @@ function readStatuses({ known, mapping, columns }: Settling): Pick<Plan, 'status
   for (const [value, meaning] of Object.entries(mapping.statuses ?? {})) statuses[foldStatus(value)] = meaning;
   const position = columns.status;
   const values = position === undefined ? undefined : known.profiles.get(position)?.values;
-  for (const value of values?.keys() ?? []) {
+  for (const value of [...(values?.keys() ?? []), ...known.flags.map(({ status }) => status)]) {
     const isOpen = known.request.of === 'orders' && isPartialRefund(value);
     const meaning = statuses[value] ?? (isOpen ? undefined : readStatus(known.request.of, value));
     if (meaning !== undefined) statuses[value] = meaning;
-  }
-  for (const { status } of known.flags) {
-    const meaning = statuses[status] ?? readStatus(known.request.of, status);
-    if (meaning !== undefined) statuses[status] = meaning;
   }
   return { statuses, hasStatuses: (values?.size ?? 0) > 0 };
 }
