@@ -282,7 +282,7 @@ export function findCurrency(entry: Entry, { plan, format }: Bench, fields: read
   if (isFailure(said)) return said;
   if (said !== undefined && said !== (plan.headerCurrency ?? said)) return { problem: 'currency_contradicts' };
   if (said !== undefined) return { currency: said, uses: 0 };
-  const currency = plan.constants.currency ?? plan.currency;
+  const { currency } = plan;
   return currency === null ? { problem: 'currency_missing' } : { currency, uses: USES.currency };
 }
 

@@ -1,3 +1,4 @@
+import { timeZoneName } from '../../../kit/values/time-zone.ts';
 import type { Assignment } from './columns.ts';
 import { findPair } from './currency-pairs.ts';
 import { BASIC, type Choice, type Doubt, type Known, NO_LINES, type Settling } from './doubts.ts';
@@ -161,7 +162,7 @@ export function resolvePlan(known: Known, assignment: Assignment, mapping: Mappi
       ? Object.values(columns)
       : headers.flatMap((header, position) => (saysUtc(header) && zones[position] === undefined ? [position] : [])),
     zones,
-    timeZone: mapping.time_zone ?? request.brand.timeZone,
+    timeZone: timeZoneName(mapping.time_zone ?? '') ? (mapping.time_zone ?? '') : request.brand.timeZone,
     unit,
     scales,
     goods,
