@@ -28,6 +28,8 @@ export interface Glance {
   signs: number;
   above100: number;
   times: number;
+  /** Numbers with decimals that may be days of a spreadsheet with a time, from 2000 on. */
+  serials: number;
   emails: number;
   currencies: number;
   /** Cells that say yes, or no. */
@@ -55,6 +57,9 @@ export interface Glance {
 
 const MOST_TEXTS = 60;
 
+/** `46066.5`, which a spreadsheet shows as a day and a time. */
+const isSerial = (text: string): boolean => /^(?:3[6-9]|[4-6]\d)\d{3}[.,]\d{1,12}$/.test(text);
+
 function glanceAt(position: number, sample: readonly Row[]): Glance {
   const glance: Glance = {
     filled: 0,
@@ -69,6 +74,7 @@ function glanceAt(position: number, sample: readonly Row[]): Glance {
     signs: 0,
     above100: 0,
     times: 0,
+    serials: 0,
     emails: 0,
     currencies: 0,
     yes: 0,
@@ -105,6 +111,7 @@ function glanceAt(position: number, sample: readonly Row[]): Glance {
     if (number && (isSigned || Number(whole) > 100)) glance.above100 += 1;
     if (time && time.date.form !== 'digits') glance.times += 1;
     else if (time && number?.value.scale === 0) glance.times += 1;
+    if (isSerial(text)) glance.serials += 1;
     if (readEmail(text) !== undefined) glance.emails += 1;
     // Bob is somebody, and BOB is a currency.
     if (/^(?:[A-Z]{3}|[a-z]{3})$/.test(text) && isCurrency(text.toUpperCase())) glance.currencies += 1;
@@ -135,11 +142,11 @@ export function openGlances(sample: readonly Row[]): (position: number) => Glanc
 
 /** A word names a column wrongly if none of its cells can be what the word says. */
 export function isMisnamed(type: FieldType, glance: Glance): boolean {
-  const { filled, money, priced, times, emails, above100, counts } = glance;
+  const { filled, money, priced, times, serials, emails, above100, counts } = glance;
   if (filled === 0) return false;
   // “Instagram” may stand above followers.
   if (type === 'handle') return counts === filled;
-  if (type === 'time') return times === 0;
+  if (type === 'time') return times + serials === 0;
   // “Time created” may stand above days.
   if (type === 'clock') return times === filled;
   if (type === 'money') return money === 0;
