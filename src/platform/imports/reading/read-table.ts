@@ -112,10 +112,10 @@ async function prepare(table: Table, request: Request, mapping: Mapping): Promis
   const totalsLines = survey.totals.map(({ line }) => line);
   const flags = listFlags();
   const isSheet = table.sheet !== null;
-  const { halfDates } = table;
+  const { halfDates, is1904 } = table;
   const { profiles } = survey;
   const { descriptionLine } = table.shape;
-  const asRead = { profiles, totalsLines, descriptionLine, flags, isSheet, halfDates, addedColumn };
+  const asRead = { profiles, totalsLines, descriptionLine, flags, isSheet, halfDates, is1904, addedColumn };
   const knownTable = { request, headers, format, ...asRead };
   return { table, known: knownTable, assignment, survey };
 }

@@ -197,6 +197,8 @@ function isDate(year: number, month: number, day: number): boolean {
 
 /** The dates of one column are read in one way. */
 export interface TimeReading {
+  /** Days are counted from 1904. */
+  is1904?: boolean;
   /** Dates that a spreadsheet made have day and month swapped. */
   isSwapped?: boolean;
   order: DateOrder;
@@ -267,12 +269,16 @@ export function describeDay(
 
 const EPOCH_SERIAL = 25_569;
 
-function readDigits(date: Extract<DateText, { form: 'digits' }>, digits: TimeReading['digits']) {
+/** Days by which a calendar from 1904 is later. */
+const LATER_DAYS = 1_462;
+
+function readDigits(date: Extract<DateText, { form: 'digits' }>, { digits, is1904 }: TimeReading) {
   const value = Number(`${date.digits}.${date.fraction || '0'}`);
   if (digits === 'seconds') return { atMs: value * 1_000 };
   if (digits === 'ms') return { atMs: value };
   if (digits !== 'serial') return undefined;
-  const wallMs = Math.round((value - EPOCH_SERIAL) * 86_400) * 1_000;
+  const epoch = is1904 ? EPOCH_SERIAL - LATER_DAYS : EPOCH_SERIAL;
+  const wallMs = Math.round((value - epoch) * 86_400) * 1_000;
   return { wallMs, isDay: date.fraction === '' };
 }
 
@@ -301,7 +307,7 @@ export function settleTime(cell: TimeCell, reading: TimeReading, beside: ClockAn
   let wallMs: number;
   let clockMs = cell.clockMs ?? beside.clock?.clockMs ?? null;
   if (cell.date.form === 'digits') {
-    const digitTime = readDigits(cell.date, reading.digits);
+    const digitTime = readDigits(cell.date, reading);
     if (!digitTime) return { problem: 'time_unreadable' };
     if ('atMs' in digitTime) return bound(digitTime.atMs, now);
     wallMs = digitTime.wallMs;
