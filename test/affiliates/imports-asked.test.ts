@@ -157,3 +157,26 @@ it('An import that fails says why in its own answer and in the list, as its job 
   expect(await getImport(app, key, id)).toMatchObject(failed);
   expect((await get('/imports')).data).toMatchObject([failed]);
 });
+
+describe('a mapping or an option that changes nothing for its file', () => {
+  const FILE = 'email,amount,currency,date\nana@creators.example,20.00,GBP,2026-03-04 10:00\n';
+
+  it.each([
+    ['mapping', { constants: { sku: 'A' } }, 'mapping.constants.sku'],
+    ['mapping', { constants: { curency: 'USD' } }, 'mapping.constants.curency'],
+    ['mapping', { constants: { currency: 'XXQ' } }, 'mapping.constants.currency'],
+    ['mapping', { symbols: { $: 'FOO' } }, 'mapping.symbols.$'],
+    ['mapping', { time_zone: 'Mars/Base' }, 'mapping.time_zone'],
+    ['options', { pays: true }, 'options.pays'],
+    ['options', { create: true }, 'options.create'],
+  ])('is refused when a file is sent and when it is read again: %s %j', async (part, said, field) => {
+    const { key } = await makeImporter(app);
+    const refused = await sendImport(app, key, 'commissions', FILE, { [part]: JSON.stringify(said) });
+    expect(refused.status).toBe(422);
+    expect(refused.body.error.details.map((one: { field: string }) => one.field)).toEqual([field]);
+    const before = await readImport(app, key, 'commissions', FILE);
+    const patched = await send(`${app.url}/v1/imports/${before.id}`, key, 'PATCH', { [part]: said });
+    expect(patched.status).toBe(422);
+    expect(await getImport(app, key, before.id)).toEqual(before);
+  });
+});

@@ -1,32 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { Kind } from '../../src/platform/imports/reading/kinds.ts';
-import type { Mapping } from '../../src/platform/imports/reading/shapes.ts';
 import { readWhole } from './imports-check.ts';
-import { expectRead, type FieldCase, lines } from './imports-field.ts';
+import { expectRead, type FieldCase, letters, lines, readCells } from './imports-field.ts';
 
 const DAY = '2026-01-05';
-const letters = [...'abcdefghijkl'];
-
-/** A file of one column beside those that its kind needs, with a line for each of its cells. */
-function makeFile(of: Kind, header: string, cells: readonly string[]): string {
-  if (of === 'roster') return lines(`Email,${header}`, ...cells.map((cell, i) => `${letters[i]}@c.example,${cell}`));
-  const isOrder = of === 'orders' || of === 'reconciliation';
-  const rows = cells.map((cell, i) => `${letters[i]}${isOrder ? '' : '@c.example'},${DAY},${i + 1}0.50,USD,${cell}`);
-  return lines(isOrder ? `Order,Date,Amount,Currency,${header}` : `Email,Date,Commission,Currency,${header}`, ...rows);
-}
-
-/** The questions of a file, and the rest of each of its lines: an amount, a state, or nothing. */
-async function readCells(of: Kind, header: string, cells: readonly string[], mapping: Mapping = {}) {
-  const { reading, lines: read } = await readWhole(of, makeFile(of, header, cells), mapping);
-  const left = read.map(({ record }) => {
-    if (record?.kind === 'order') return record.amount - record.refunded;
-    if (record?.kind === 'paid') return record.amount;
-    if (record?.kind === 'person') return record.status;
-    return record?.kind === 'compared' ? record.is_cancelled : null;
-  });
-  return { asks: reading.questions.map(({ id }) => id), left };
-}
-
 const ANSWERED: readonly [of: Kind, header: string, cells: string[], left: unknown[]][] = [
   ['orders', 'Refunded?', ['❌', '✅'], [1050, 0]],
   ['orders', 'Paid', ['✔', '✘'], [1050, null]],

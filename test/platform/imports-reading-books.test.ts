@@ -239,3 +239,18 @@ describe('a workbook of the field', () => {
     expect(damaged.reading.warnings.map(({ code }) => code)).toContain('damaged_ids');
   });
 });
+
+test('Days without a format are counted from 1904 where the workbook says so, and from 1900 elsewhere', async () => {
+  const rows = {
+    R: [
+      ['Order', 'Date', 'Amount', 'Currency'],
+      ['A1', { number: '44604' }, { number: '10.5' }, 'EUR'],
+    ],
+  };
+  const days = async (is1904: boolean) =>
+    (await readWhole('orders', makeWorkbook(rows, [], is1904))).records.map(
+      (record) => record.kind === 'order' && record.placed_at.slice(0, 10),
+    );
+  expect(await days(true)).toEqual(['2026-02-13']);
+  expect(await days(false)).toEqual(['2022-02-12']);
+});

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { openDecoder } from '../../src/platform/imports/reading/code-pages.ts';
 import { detectEncoding } from '../../src/platform/imports/reading/encoding.ts';
+import { readWhole } from './imports-check.ts';
 
 /** The bytes of each character of an encoding, found by decoding all pairs of bytes. */
 function openEncoder(encoding: string): (text: string) => Uint8Array {
@@ -59,4 +60,43 @@ test.each([
     yield bytes;
   });
   expect(openDecoder(found).decode(bytes)).toBe(text);
+});
+
+async function readAs(encoding: string, text: string): Promise<string> {
+  const bytes = openEncoder(encoding)(text);
+  const found = await detectEncoding(async function* read() {
+    yield bytes;
+  });
+  return openDecoder(found).decode(bytes);
+}
+
+const WESTERN =
+  'Zoë Müller|Begoña|Mª José|Œuvre|José|Jörg|François|Søren|Åsa|Ñuñez|García|Zoé|João|Conceição|Größe|Maïté|Anaïs|Hélène|Ângela|Íñigo|Óscar|Öztürk|Müge|Cœur|L’Oréal|Kjær|Þór|Beyoncé|Nº 1|São Paulo';
+
+test.each(WESTERN.split('|'))(
+  'One name in windows-1252 is read as it was written, with and without amounts: %s',
+  async (name) => {
+    for (const text of [`Name;Email\n${name};a@x.example\n`, `Name;Betrag\n${name};10,50 €\n`])
+      expect(await readAs('windows-1252', text)).toBe(text);
+  },
+);
+
+test.each([
+  ['iso-8859-2', 'Šárka Žížalová'],
+  ['iso-8859-2', 'Łukasz Wiśniewski'],
+  ['windows-1250', 'Ljubiša Đurić'],
+  ['koi8-r', 'Анна Иванова'],
+  ['macintosh', 'Zoë'],
+  ['macintosh', 'Müller'],
+  ['windows-1255', 'יעל כהן'],
+])('One name in %s is read as it was written: %s', async (encoding, name) => {
+  const text = `Name;Email\n${name};a@x.example\n`;
+  expect(await readAs(encoding, text)).toBe(text);
+});
+
+test('A byte of another encoding among UTF-8 spoils neither the other cells nor the headers', async () => {
+  const utf8 = Buffer.from('Prénom,Email,Rôle\nZoë,zoe@c.example,x\nAnaïs,anais@c.example,x\n');
+  const latin = Buffer.from('Ren\xe9,rene@c.example,x\n', 'latin1');
+  const { records } = await readWhole('roster', Buffer.concat([utf8, latin]));
+  expect(records).toMatchObject([{ name: 'Zoë' }, { name: 'Anaïs' }, { name: 'René' }]);
 });

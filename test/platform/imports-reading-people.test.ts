@@ -178,3 +178,21 @@ describe('a stored reading that a file contradicts is asked about again:', () =>
     expect(await ask('commissions', AMOUNTS.replace('1250', '12.05'), { unit: 'minor' })).toEqual([]);
   });
 });
+
+test('The handles of our own list of creators are read, also of people who have nothing else', async () => {
+  const { asks, kinds, people } = await codesIn(
+    'roster',
+    lines(
+      'id,name,email,photo_app,video_app',
+      'crt_1,Ana,ana@c.example,anaeats,',
+      'crt_2,Ben,,benkim,ben.cooks',
+      'crt_3,Cy,,,cy.roe',
+    ),
+  );
+  expect({ asks, kinds }).toEqual({ asks: [], kinds: [null, null, null] });
+  expect(people.map(({ instagram, tiktok }) => [instagram, tiktok])).toEqual([
+    ['anaeats', null],
+    ['benkim', 'ben.cooks'],
+    [null, 'cy.roe'],
+  ]);
+});

@@ -35,6 +35,7 @@ const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
 export function makeWorkbook(
   sheets: Readonly<Record<string, readonly (readonly SheetCell[])[]>>,
   hidden: readonly string[] = [],
+  is1904 = false,
 ): Uint8Array {
   const names = Object.keys(sheets);
   const parts: Record<string, Uint8Array> = {
@@ -45,7 +46,7 @@ export function makeWorkbook(
       `<?xml version="1.0"?><Relationships xmlns="${PACKAGE}/relationships"><Relationship Id="r1" Type="${RELATIONS}/officeDocument" Target="xl/workbook.xml"/></Relationships>`,
     ),
     'xl/workbook.xml': strToU8(
-      `<?xml version="1.0"?><workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}"><sheets>${names.map((name, i) => `<sheet name="${escapeXml(name)}" sheetId="${i + 1}"${hidden.includes(name) ? ' state="hidden"' : ''} r:id="r${i + 1}"/>`).join('')}</sheets></workbook>`,
+      `<?xml version="1.0"?><workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}">${is1904 ? '<workbookPr date1904="1"/>' : ''}<sheets>${names.map((name, i) => `<sheet name="${escapeXml(name)}" sheetId="${i + 1}"${hidden.includes(name) ? ' state="hidden"' : ''} r:id="r${i + 1}"/>`).join('')}</sheets></workbook>`,
     ),
     'xl/_rels/workbook.xml.rels': strToU8(
       `<?xml version="1.0"?><Relationships xmlns="${PACKAGE}/relationships">${names.map((_, i) => `<Relationship Id="r${i + 1}" Type="${RELATIONS}/worksheet" Target="worksheets/sheet${i + 1}.xml"/>`).join('')}<Relationship Id="s" Type="${RELATIONS}/styles" Target="styles.xml"/></Relationships>`,

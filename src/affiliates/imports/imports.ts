@@ -137,6 +137,24 @@ const toAudit = ({ id, of, status, source, fileName, readingId }: ImportRow) => 
   readingId,
 });
 
+/** What may be recorded besides, by the kind of file that it is about. */
+const OPTION_KINDS = { pays: 'orders', add_creators: 'commissions', create: 'payouts' } as const;
+
+/** Throws 422 if an option is on that changes nothing for files of a kind. */
+function assertOptions(of: Of, options: Options): void {
+  const misplaced = (['pays', 'add_creators', 'create'] as const).filter(
+    (name) => options[name] === true && OPTION_KINDS[name] !== of,
+  );
+  if (misplaced.length === 0) return;
+  throw validationError(
+    misplaced.map((name) => ({
+      field: `options.${name}`,
+      code: 'not_allowed',
+      message: `is only for \`of: ${OPTION_KINDS[name]}\`.`,
+    })),
+  );
+}
+
 const updateImport = (db: Db, brandId: string, id: string, change: Updateable<ImportsTable>) =>
   updateOwn(db.updateTable('imports').set(change).returningAll(), brandId, id);
 
@@ -164,6 +182,7 @@ export async function createImport(
     throw validationError([
       { field: 'integration_id', code: 'not_allowed', message: 'is only for `of: reconciliation`.' },
     ]);
+  assertOptions(of, options);
   const store = of === 'reconciliation' ? await resolveStore(work, integration_id, true) : null;
   await lockBrand(db, brandId);
   const open = db.selectFrom('imports').where('brandId', '=', brandId);
@@ -233,6 +252,7 @@ export async function patchImport(
   const old = await imports.get(db, brandId, id);
   const mapping = parseMerged('mapping', ImportMapping, mergeMapping(old.mapping, patch.mapping ?? {}));
   const options = parseMerged('options', Options, merge(old.options, patch.options ?? {}));
+  assertOptions(old.of, options);
   if (isDeepStrictEqual({ ...old.mapping }, mapping) && isDeepStrictEqual({ ...old.options }, options)) return old;
   await assertMapping(context, { ...old, encoding: old.reading?.text.encoding || undefined }, mapping);
   const job = await startStep(work, old, 'read');

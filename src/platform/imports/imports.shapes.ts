@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import { TimeZone } from '../../kit/values/time-zone.ts';
+import { ANSWERS, readConstantProblem } from './reading/constants.ts';
+import { isCurrency } from './reading/currencies.ts';
 import { FIELDS } from './reading/kinds.ts';
 import type { Mapping } from './reading/shapes.ts';
 
@@ -10,6 +13,28 @@ const Field = z
   .meta({ enum: [...FIELD_NAMES] });
 const Meaning = z.enum(['counts', 'refunded', 'left_out', 'paid', 'active', 'paused']);
 const MAX_ENTRIES = 300;
+
+/** A currency in any case, as an answer to a question of a file. */
+const AnyCurrency = z.string().trim().toUpperCase().refine(isCurrency, 'must be an ISO currency in use such as USD');
+
+const CONSTANTS = new Set([...FIELD_NAMES, ...ANSWERS.keys()]);
+const Constant = z
+  .string()
+  .refine((name) => CONSTANTS.has(name), 'is neither a field of any kind of file nor a question about one')
+  .meta({ enum: [...CONSTANTS] });
+
+/** Values of fields that a file lacks, and answers that have no name of their own. */
+const Constants = z
+  .record(Constant, z.string().max(500))
+  .overwrite((constants) =>
+    constants.currency === undefined ? constants : { ...constants, currency: constants.currency.trim().toUpperCase() },
+  )
+  .superRefine((constants, context) => {
+    for (const [name, value] of Object.entries(constants)) {
+      const message = readConstantProblem(name, value);
+      if (message !== undefined) context.addIssue({ code: 'custom', path: [name], message });
+    }
+  });
 
 /** A map from words of a file, such as its statuses. */
 const wordsTo = <Value extends z.ZodType>(value: Value) =>
@@ -24,16 +49,13 @@ export const ImportMapping = z
       .record(Field, Header.nullable())
       .exactOptional()
       .describe('Header of each field; null if no column has it.'),
-    constants: z
-      .record(z.string().max(50), z.string().max(500))
-      .exactOptional()
-      .describe('Values of fields that the file lacks.'),
+    constants: Constants.exactOptional().describe('Values of fields that the file lacks.'),
     sheet: z.string().max(100).exactOptional().describe('Sheet of a workbook.'),
     encoding: z.string().max(40).exactOptional().describe('Encoding of the text, such as windows-1252.'),
     separator: z.string().length(1).exactOptional().describe('Character between cells.'),
     header_line: z.int().min(0).max(1_000).exactOptional().describe('Line of the header; 0 if there is none.'),
     dates: z.enum(['dmy', 'mdy', 'ymd']).exactOptional().describe('Order of day, month and year.'),
-    time_zone: z.string().max(60).exactOptional().describe('IANA time zone of times that name none.'),
+    time_zone: TimeZone.exactOptional().describe('IANA time zone of times that name none.'),
     decimal: z.enum(['.', ',']).exactOptional().describe('Decimal mark, if the cells leave it open.'),
     unit: z.enum(['major', 'minor']).exactOptional().describe('Amounts are in major units, or in cents.'),
     goods: z
@@ -50,7 +72,7 @@ export const ImportMapping = z
       .exactOptional()
       .describe('How much of a partial refund counts as goods.'),
     rate: z.enum(['percent', 'fraction']).exactOptional().describe('Scale of rates without a percent sign.'),
-    symbols: wordsTo(z.string().length(3)).exactOptional().describe('Currencies by signs that several share.'),
+    symbols: wordsTo(AnyCurrency).exactOptional().describe('Currencies by signs that several share.'),
     statuses: wordsTo(Meaning).exactOptional().describe('Meanings of statuses.'),
     people: wordsTo(z.string().max(100)).exactOptional().describe('Roster entries by the names in the file.'),
     known: z.enum(['keep', 'update']).exactOptional().describe('Handling of known records that differ.'),

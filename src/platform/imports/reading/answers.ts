@@ -8,13 +8,13 @@ const toWords = (list: string) => new Set(list.split(/\s+/).map(fold));
 const YES = toWords(
   `yes y true t 1 x on checked ja j wahr oui vrai si s verdadero vero sim verdadeiro waar tak prawda sant sand sann kyllä
    tosi da adevărat igen igaz ano áno pravda istina evet doğru cert benar ya да истина так істина ναι αληθής はい 是 예 네 כן
-   نعم`,
+   نعم có đúng ใช่ 済 已`,
 );
 const NO = new Set([
   ...toWords(
     `no n false f 0 off unchecked nein falsch non faux falso não nao nee onwaar nie fałsz nej falskt falsk nei usann ei
      epätosi nu fals nem hamis ne nepravda neistina hayır yanlış salah tidak нет ложь ні хибність όχι ψευδής いいえ 否 아니오
-     아니요 לא لا`,
+     아니요 לא لا не không chưa sai ไม่ใช่ ไม่ 未`,
   ),
   '',
 ]);

@@ -1,4 +1,5 @@
 import { assertColumns } from './columns.ts';
+import { assertConstants } from './constants.ts';
 import { isCompressed } from './container.ts';
 import { detectEncoding } from './encoding.ts';
 import type { Kind } from './kinds.ts';
@@ -42,6 +43,7 @@ export async function checkMapping(
   mapping: Mapping,
   encoding: string | undefined,
 ): Promise<void> {
+  assertConstants(of, mapping);
   if (['columns', 'sheet', 'encoding', 'separator'].every((name) => !(name in mapping))) return;
   const head = await readBeginning(source);
   const isWhole = source.sizeBytes <= OPENED_AT_ONCE;

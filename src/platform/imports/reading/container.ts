@@ -24,6 +24,8 @@ export interface Opened {
   otherSheets: string[];
   /** Columns of a workbook whose dates a spreadsheet may have read in the wrong order. */
   halfDates: number[];
+  /** Its days are counted from 1904, as spreadsheets of Macs once did. */
+  is1904: boolean;
 }
 
 const readAll = (source: ByteSource): Stream =>
@@ -93,16 +95,20 @@ interface ContainerRequest {
   sheet: string | undefined;
 }
 
-/** The names of hidden sheets, in the workbook's own list. */
-async function listHidden(source: ByteSource, entries: readonly ZipEntry[]): Promise<string[]> {
+/** The names of hidden sheets, in the workbook's own list, and the year from which it counts days. */
+async function readOwnList(
+  source: ByteSource,
+  entries: readonly ZipEntry[],
+): Promise<{ hidden: string[]; is1904: boolean }> {
   const list = entries.find(({ name }) => name === 'xl/workbook.xml');
-  if (!list || list.bytes > MEGABYTE) return [];
+  if (!list || list.bytes > MEGABYTE) return { hidden: [], is1904: false };
   const xml = (await readHead(openEntry(source, list), MEGABYTE)).toString();
-  return [...xml.matchAll(/<(?:\w+:)?sheet\s[^>]*>/g)].flatMap(([tag]) => {
+  const hidden = [...xml.matchAll(/<(?:\w+:)?sheet\s[^>]*>/g)].flatMap(([tag]) => {
     const name = /\sname="([^"]*)"/.exec(tag)?.[1];
     if (name === undefined || !/\sstate="(?:hidden|veryHidden)"/.test(tag)) return [];
     return [name.replace(/&(lt|gt|quot|apos|amp);/g, (_, entity: string) => ENTITIES[entity] ?? '')];
   });
+  return { hidden, is1904: /<(?:\w+:)?workbookPr\s[^>]*date1904="(?:1|true)"/.test(xml) };
 }
 
 async function openWorkbook(
@@ -115,14 +121,14 @@ async function openWorkbook(
     throw new BrokenFile('too_large', 'The workbook is too large to be read. Save its sheet as CSV.');
   const parts: Uint8Array[] = [];
   for await (const chunk of await source.read()) parts.push(chunk);
-  const hidden = await listHidden(source, entries);
+  const { hidden, is1904 } = await readOwnList(source, entries);
   const { sheet, sheets, others, halfDates, csv } = await readWorkbook(Buffer.concat(parts), { ...wish, hidden });
   if (wish.sheet !== undefined && wish.sheet !== sheet)
     throw new MappingProblem('mapping.sheet', 'not_found', `is not a sheet of the file. It has ${sheets.join(', ')}.`);
   const open: Stream = async function* bytes() {
     for (let at = 0; at < csv.length; at += 65_536) yield csv.subarray(at, at + 65_536);
   };
-  return { open, sheet, sheets, otherSheets: others, halfDates };
+  return { open, sheet, sheets, otherSheets: others, halfDates, is1904 };
 }
 
 async function openArchive(source: ByteSource, wish: ContainerRequest): Promise<Omit<Opened, 'sha256'>> {
@@ -141,7 +147,14 @@ async function openArchive(source: ByteSource, wish: ContainerRequest): Promise<
         .slice(0, 10)
         .join(', ')}.`,
     );
-  return { open: limit(openEntry(source, table)), sheet: null, sheets: [], otherSheets: [], halfDates: [] };
+  return {
+    open: limit(openEntry(source, table)),
+    sheet: null,
+    sheets: [],
+    otherSheets: [],
+    halfDates: [],
+    is1904: false,
+  };
 }
 
 /** Opens what a file contains, by its bytes, never by its name. */
@@ -153,11 +166,19 @@ export async function openContainer(source: ByteSource, wish: ContainerRequest):
   if (isArchive(head)) return { ...(await openArchive(source, wish)), sha256 };
   if (!isGzip(head)) {
     assertReadable(head);
-    return { open: limit(readAll(source)), sha256, sheet: null, sheets: [], otherSheets: [], halfDates: [] };
+    return {
+      open: limit(readAll(source)),
+      sha256,
+      sheet: null,
+      sheets: [],
+      otherSheets: [],
+      halfDates: [],
+      is1904: false,
+    };
   }
   const open = limit(async function* unpacked() {
     yield* unpack(await source.read(), createGunzip());
   });
   assertReadable(await readHead(open));
-  return { open, sha256, sheet: null, sheets: [], otherSheets: [], halfDates: [] };
+  return { open, sha256, sheet: null, sheets: [], otherSheets: [], halfDates: [], is1904: false };
 }

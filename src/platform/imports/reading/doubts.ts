@@ -31,6 +31,8 @@ export interface Known {
   isSheet: boolean;
   /** Columns whose dates a spreadsheet may have read in the wrong order. */
   halfDates: readonly number[];
+  /** Days of the workbook are counted from 1904. */
+  is1904: boolean;
   /** A column of amounts that are proved to be parts of an order, so that they are added. */
   addedColumn?: number | undefined;
   /** The meanings of the amount that are left, once the whole file has been tried. */

@@ -31,6 +31,15 @@ function collectSample(chunk: Uint8Array, sample: Uint8Array[], length: number):
   return total;
 }
 
+/** Most bytes that are not ASCII make letters of UTF-8, as they do in no other encoding by chance. */
+function isMostlyUtf8(sample: Uint8Array): boolean {
+  const text = Buffer.from(sample).toString('latin1');
+  const whole = text.match(/[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}/g) ?? [];
+  const bytes = whole.reduce((sum, letter) => sum + letter.length, 0);
+  const others = (text.match(/[\x80-\xff]/g) ?? []).length - bytes;
+  return whole.length > others;
+}
+
 /** The encoding of a stream: UTF-8 only if all of it is. */
 export async function detectEncoding(open: Stream): Promise<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
@@ -57,7 +66,10 @@ export async function detectEncoding(open: Stream): Promise<string> {
   } catch {
     isUtf8 = false;
   }
-  return isUtf8 ? 'utf-8' : findEncoding(Buffer.concat(sample));
+  if (isUtf8) return 'utf-8';
+  const letters = Buffer.concat(sample);
+  // A few bytes of another encoding among UTF-8 are right in windows-1252, and each cell of the rest is repaired.
+  return isMostlyUtf8(letters) ? 'windows-1252' : findEncoding(letters);
 }
 
 /** Without zero bytes, which no database takes in a text and nobody sees. */

@@ -2,16 +2,27 @@ import { isCross, readAnswer, readLight } from './answers.ts';
 import { isPlaceholder } from './cells.ts';
 import { fold, foldWords } from './fold.ts';
 import type { Glance } from './glance.ts';
-import { isOrders, isPaid, type Kind } from './kinds.ts';
-import { foldStatus, isKnownState } from './statuses.ts';
+import { FIELDS, type FieldType, isOrders, isPaid, type Kind } from './kinds.ts';
+import {
+  findAsked,
+  findState,
+  findWord,
+  foldJoined,
+  isAskingWord,
+  isStateWord,
+  readCellState,
+  type State,
+} from './state-words.ts';
+import { foldStatus, isKnownState, isType } from './statuses.ts';
 import { readTime } from './times.ts';
+import { findFields } from './words.ts';
 
 /** A column that says yes or no to a word. The status is that of a record of which it says that it does not count. */
 export interface Flag {
   position: number;
   status: string;
-  /** The answer by which a record has that status; `value` where the cell itself is the status. */
-  by: 'yes' | 'no' | 'value' | 'filled';
+  /** The answer by which a record has that status; `value` where the cell itself is the status, `each` where both are asked. */
+  by: 'yes' | 'no' | 'each' | 'value' | 'filled';
   /** Beside cells that say no, an empty one says nothing. Of reasons, any text says that there was one. */
   isEmptyOpen: boolean;
   /** By this name a cell that answers neither way is asked about. Plans of earlier versions lack it. */
@@ -24,67 +35,12 @@ export interface Flag {
   isUnseen?: boolean;
 }
 
-const NO_CONSENT = foldWords('no consent').join('');
 /** Zeros alone may be amounts as well: both say the same. */
 export const isFlag = ({ filled, yes, no }: Glance): boolean => yes > 0 && yes + no === filled;
 
-const LOST: Readonly<Record<string, string>> = {
-  refunded: `refunded|returned|erstattet|rembourse|remboursee|reembolsado|reembolsada|rimborsato|rimborsata|terugbetaald
-    zwrocono|zwrot|zwrocone|aterbetald|refunderet|refundert`,
-  cancelled: `cancelled|canceled|storniert|annule|annulee|cancelado|cancelada|annullato|annullata|geannuleerd|anulowano
-    anulowane|avbruten|annulleret|kansellert`,
-  voided: 'voided|void',
-  rejected: 'rejected|declined|denied|abgelehnt|refuse|rechazado',
-  disputed: 'disputed|chargeback|chargedback|fraud|fraudulent|reversed',
-  failed: 'failed|failure|bounced|bounce|unclaimed|fehlgeschlagen|echoue|fallido|fallito|mislukt',
-  deleted: 'deleted|geloscht|trashed',
-  unsubscribed:
-    'unsubscribed|unsubscribe|unsub|unsubbed|optout|optedout|abgemeldet|desabonne|donotcontact|donotmail|dnc',
-  inactive: 'left|terminated|archived|churned|removed|inactive|inaktiv|inactif',
-  blocked: 'blocked|banned|suspended|blacklisted|gesperrt|bloque|bloqueado|bloccato',
-  test: 'test|testing|sandbox|dummy',
-};
-const KEPT: Readonly<Record<string, string>> = {
-  unpaid: `paid|bezahlt|paye|payee|pagado|pagada|pagato|pagata|betaald|pago|paga|oplacono|oplacone|zaplacone|betald
-    betalt`,
-  'not approved': 'approved|confirmed|valid|genehmigt|bestatigt|approuve|aprobado',
-  inactive: 'active|aktiv|actif|activo|attivo|actief|ativo',
-  'no consent':
-    'consent|consented|gdpr|gdprconsent|optin|optedin|einwilligung|dsgvo|consentement|consentimiento|consenso',
-  'not completed': `completed|complete|abgeschlossen|captured|termine|terminee|completado|completada|completato|completata
-    voltooid|concluido|zrealizowane|slutford`,
-  test: 'livemode',
-};
-
-const indexWords = (lists: Readonly<Record<string, string>>, by: Flag['by']) =>
-  Object.entries(lists).flatMap(([status, words]) =>
-    words.split(/[|\s]+/).map((word) => [word, { status: foldWords(status).join(''), by }] as const),
-  );
-const WORDS = new Map([...indexWords(LOST, 'yes'), ...indexWords(KEPT, 'no')]);
-/** Words that ask the same above a column, and that name a line of its own kind below one. */
-const NOUNS = new Map(
-  indexWords(
-    {
-      refunded: `refund|refunds|return|returns|erstattung|retoure|remboursement|reembolso|devolucion|rimborso|reso`,
-      cancelled: 'cancellation|storno|stornierung|annulation|cancelacion|annullamento',
-      disputed: 'dispute|disputes|chargebacks',
-    },
-    'yes',
-  ),
-);
-/** Words that say of money that it was paid, and of an order or a letter something else. */
-const SENT = new Map(
-  indexWords(
-    {
-      unpaid: `sent|settled|transferred|paidout|uberwiesen|ausgezahlt|gesendet|envoye|verse|enviado|inviato|verzonden`,
-    },
-    'no',
-  ),
-);
-const LETTERS = new Set(['email', 'emails', 'mail', 'marketing']);
 /** A cell such as “Paid”, “Cancelado” or “Zwrócono”, whatever stands above it. */
 export const isState = (text: string): boolean =>
-  text.length <= 40 && (WORDS.has(foldWords(text).join('')) || isKnownState(text));
+  text.length <= 40 && (isStateWord(foldJoined(text)) || isKnownState(text));
 
 const DIRECTIONS = new Set(
   `debit credit debet dr cr d c s h soll haben in out incoming outgoing inbound outbound received sent af bij
@@ -95,41 +51,21 @@ const DIRECTIONS = new Set(
 /** A cell such as `DR`, `Haben` or `outgoing`, by which a list tells money that went out from money that came in. */
 export const isDirection = (text: string): boolean => text.length <= 12 && DIRECTIONS.has(foldWords(text).join(''));
 
-const FILLERS = new Set([
-  'is',
-  'was',
-  'has',
-  'been',
-  'order',
-  'payment',
-  'transaction',
-  'time',
-  'date',
-  'at',
-  'on',
-  'since',
-  'from',
-  'all',
-  'email',
-  'emails',
-  'mail',
-  'marketing',
-  'yes',
-  'no',
-  'y',
-  'n',
-  'ja',
-  'nein',
-]);
+/** A plus or a minus alone, in a column beside amounts that lack it. */
+export const isSign = (text: string): boolean => /^[+\-−–]$/.test(text);
 
 /** Headers of what a line is, beside sales and payments such as refunds and fees. */
 const TYPE_HEADERS = new Set(
-  `type|kind|order type|order kind|bestellart|auftragsart|document type|doc type|belegart|belegtyp|type de document|tipo de documento|tipo documento|transaction type|record type|entry type|event type|event|line type|reporting category|category|action|art|typ|
+  `type|kind|entry|document|doc|txn type|trans type|order type|order kind|bestellart|auftragsart|document type|doc type|belegart|belegtyp|type de document|tipo de documento|tipo documento|transaction type|record type|entry type|event type|event|line type|reporting category|category|action|art|typ|
    vorgang|transaktionstyp|transaktionsart|buchungsart|type de transaction|type d'opération|tipo|tipo de transacción|
    tipo de operación|tipo di transazione|soort|type transactie|tipo de transação|typ transakcji|rodzaj`
     .split('|')
     .map(fold),
 );
+
+/** Those that speak of nothing but the lines of an account. */
+const OF_ACCOUNTS =
+  /^(?:transaction|txn|trans|record|entry|document|doc|line)type$|^(?:belegart|belegtyp|transaktionstyp|transaktionsart|buchungsart)$|^type(?:de)?(?:transaction|doperation|transactie)$|^tipo(?:de|di)?(?:transaccion|operacion|transazione|transacao)$|^typtransakcji$/;
 
 /** Headers of how far something went back, beside a status of the payment. */
 const RETURN_STATES = new Set(
@@ -153,39 +89,69 @@ const REASONS = new Map(
   ].map(([name = '', status = '']) => [fold(name), fold(status)] as const),
 );
 
-/** The word of a header such as “Is refunded?” or “Cancelled at”. */
-const findWord = (header: string): string =>
-  foldWords(header)
-    .filter((each) => !FILLERS.has(each))
-    .join('');
-
 /** A header that asks for a yes or no. */
-export const isFlagWord = (header: string): boolean => WORDS.has(findWord(header)) || NOUNS.has(findWord(header));
-
-function findNamed(header: string, of: Kind): { status: string; by: Flag['by'] } | undefined {
-  const word = findWord(header);
-  const isLetter = foldWords(header).some((each) => LETTERS.has(each));
-  const named = WORDS.get(word) ?? NOUNS.get(word) ?? (isPaid(of) && !isLetter ? SENT.get(word) : undefined);
-  // A buyer who wants no mails has bought all the same.
-  return named?.status === NO_CONSENT && (isOrders(of) || isPaid(of)) ? undefined : named;
-}
+export const isFlagWord = (header: string): boolean => isAskingWord(findWord(header));
 
 /** States of sales and payments whose columns may count, or say how much. */
 const LOSSES = new Set(['refunded', 'cancelled', 'voided', 'rejected', 'disputed', 'failed']);
+/** States that pass: the day since when, or until when, does not say that they hold. */
+const PASSING = new Set(['test', 'pending', 'hold', 'draft', 'unpaid', 'duplicate']);
 const MOST_ASKED = 8;
 
 /** A word stands above something else than answers: sums, counts, addresses, or the days since when something holds. */
-function isElse({ status, by }: Pick<Flag, 'status' | 'by'>, glance: Glance, of: Kind): boolean {
+function isElse({ status, by }: State, glance: Glance, of: Kind): boolean {
   const { filled, yes, no, blank, money, counts, emails, times } = glance;
   if (emails === filled) return true;
   const isLoss = (isOrders(of) || isPaid(of)) && by === 'yes' && LOSSES.has(status);
   if (!isLoss && (money === filled || counts === filled)) return true;
-  return by === 'no' && yes === 0 && times > 0 && times + no + blank >= filled;
+  if (by === 'yes') return PASSING.has(status) && times === filled && filled > 0;
+  return yes === 0 && times > 0 && times + no + blank >= filled;
+}
+
+/** Types of fields whose columns say nothing of whether a record counts, whatever their cells are. */
+const ASIDE: ReadonlySet<FieldType> = new Set(['id', 'currency', 'zone', 'email', 'handle', 'list', 'text']);
+
+/** Answers in words or ticks. Digits count, and single letters are short for other things where they do not differ. */
+function isAnswered({ filled, yes, no, texts }: Glance): boolean {
+  if (filled === 0 || yes + no < filled) return false;
+  const words = [...texts].map((text) => foldJoined(text));
+  if (words.every((word) => /^\d*$/.test(word))) return [...texts].some((text) => /[^\d\s.,\p{Pd}]/u.test(text));
+  return words.some((word) => word.length > 1) || (yes > 0 && no > 0) || words.every((word) => word === 'x');
+}
+
+/** A question about the answers of a column whose header leaves open what they mean for its records. */
+function askAnswers(header: string, position: number, seen: Glance, of: Kind): Flag[] {
+  if (!isAnswered(seen) || findFields(of, header).some((field) => ASIDE.has(FIELDS[of][field] ?? 'text'))) return [];
+  const asked = findAsked(header, of);
+  if (asked === undefined) return [];
+  const name = nameHeader(header);
+  const status = asked === 'each' ? '' : `${name}: ${asked}`;
+  return [{ position, status, by: asked, isEmptyOpen: false, name, isCrossOpen: isCrossOpen(seen) }];
+}
+
+const nameHeader = (header: string): string => header.replace(/\s+/g, ' ').trim().slice(0, 60);
+const isCrossOpen = ({ yes, crosses, empty }: Glance): boolean => yes === 0 && crosses > 0 && empty > 0;
+
+const isDirected = ({ filled, directions }: Glance): boolean => filled > 0 && directions === filled;
+/** Pluses tell lines from others; a dash alone is what stands for nothing. */
+const isSigned = ({ filled, signs, texts }: Glance): boolean => filled > 0 && signs === filled && texts.has('+');
+
+/** A column of what its lines are: by a type among its cells, or by a header that speaks of nothing else. */
+function saysTypes(header: string, { filled, types, texts, times, counts, rateTypes }: Glance, of: Kind): boolean {
+  if (types > 0 && TYPE_HEADERS.has(fold(header))) return true;
+  const isOther = times > 0 || counts > 0 || rateTypes === filled;
+  return isPaid(of) && OF_ACCOUNTS.test(fold(header)) && !isOther && texts.size > 1 && texts.size <= MOST_ASKED;
+}
+
+/** Many different texts below a type become one question, beside those that are known. */
+function mergeTypes(header: string, { texts }: Glance): Pick<Flag, 'name' | 'isMerged'> {
+  const isMany = [...texts].filter((text) => !isType(text)).length > MOST_ASKED;
+  return isMany ? { name: nameHeader(header), isMerged: true } : {};
 }
 
 /**
- * Columns of a yes or no, or of the day since when, that no field takes and whose header says that records do not count.
- * A column of states that a person said is none of the status has no answers.
+ * Columns of a yes or no, or of the day since when, that no field takes and whose header says that records do not count,
+ * or leaves it open. A column of states that a person said is none of the status has no answers.
  */
 export function findFlags(
   headers: readonly string[],
@@ -197,28 +163,30 @@ export function findFlags(
   return headers.flatMap((header, position): Flag[] => {
     if (takenColumns.has(position)) return [];
     const seen = glance(position);
-    const { filled, yes, no, times, directions, types, states } = seen;
+    const { filled, yes, no, times, states } = seen;
     const isUnseen = filled === 0;
-    const isDirected = isPaid(of) && filled > 0 && directions === filled;
-    const isType = types > 0 && TYPE_HEADERS.has(fold(header));
     const reason = REASONS.get(fold(header));
     if (reason !== undefined) return [{ position, status: reason, by: 'filled', isEmptyOpen: false, isUnseen }];
-    if (isDirected || isType || RETURN_STATES.has(fold(header)))
-      return [{ position, status: '', by: 'value', isEmptyOpen: false, isUnseen }];
-    const named = findNamed(header, of);
+    if (isPaid(of) && isSigned(seen))
+      return [{ position, status: '', by: 'each', isEmptyOpen: false, name: nameHeader(header) }];
+    if ((isPaid(of) && isDirected(seen)) || saysTypes(header, seen, of) || RETURN_STATES.has(fold(header)))
+      return [{ position, status: '', by: 'value', isEmptyOpen: false, isUnseen, ...mergeTypes(header, seen) }];
+    const named = findState(header, of);
+    if (!named) return askAnswers(header, position, seen, of);
     // Empty cells below “Paid” say nothing where no other cell says anything.
-    if (!named || (isUnseen && named.by === 'no')) return [];
+    if (isUnseen && named.by === 'no') return [];
     const flag: Flag = {
       position,
       ...named,
       isEmptyOpen: named.by === 'no' && no > 0,
-      name: header.replace(/\s+/g, ' ').trim().slice(0, 60),
-      isCrossOpen: yes === 0 && seen.crosses > 0 && seen.empty > 0,
+      name: nameHeader(header),
+      isCrossOpen: isCrossOpen(seen),
       isUnseen,
     };
-    const isDated = named.by === 'yes' && named.status !== 'test' && times + no === filled;
+    const isDated = named.by === 'yes' && !PASSING.has(named.status) && times + no === filled;
     if (yes + no === filled || isDated) return [flag];
-    if (isElse(named, seen, of) || (isStatusDeclined && states * 3 >= filled)) return [];
+    const isPlain = isFlagWord(header) || yes + no > 0;
+    if (!isPlain || isElse(named, seen, of) || (isStatusDeclined && states * 3 >= filled)) return [];
     const unclear = [...seen.texts].filter((text) => readFlagged(flag, text) === undefined);
     return [{ ...flag, isMerged: unclear.length > MOST_ASKED }];
   });
@@ -233,7 +201,7 @@ function readOwn({ status, by }: Flag, text: string): 'yes' | 'no' | undefined {
   if (by === 'no' && words.join('') === status) return 'no';
   const isNegated = NOT.has(words[0] ?? '');
   const word = (isNegated ? words.slice(1) : words).join('');
-  const own = WORDS.get(word) ?? NOUNS.get(word) ?? SENT.get(word);
+  const own = readCellState(word);
   if (own?.status !== status) return undefined;
   return (own.by === by) === isNegated ? 'no' : 'yes';
 }
@@ -247,7 +215,7 @@ function readFlagged(flag: Flag, cell: string): 'yes' | 'no' | undefined {
   if (/^1[.,]0$|^100\s?%$/.test(cell)) return 'yes';
   if (by === 'yes' && isPlaceholder(cell)) return 'no';
   const light = by === 'no' ? readLight(cell) : undefined;
-  return light ?? readOwn(flag, cell) ?? (status !== 'test' && readTime(cell) ? 'yes' : undefined);
+  return light ?? readOwn(flag, cell) ?? (PASSING.has(status) || !readTime(cell) ? undefined : 'yes');
 }
 
 /**
@@ -256,11 +224,16 @@ function readFlagged(flag: Flag, cell: string): 'yes' | 'no' | undefined {
  */
 export function readFlag(flag: Flag, cell: string): string | undefined {
   const { status, by, isEmptyOpen, name, isMerged } = flag;
-  if (by === 'value') return cell === '' ? undefined : foldStatus(cell);
+  if (by === 'value') {
+    if (cell === '') return undefined;
+    return isMerged && !isType(cell) && !isDirection(cell) ? `${name}: any other text` : foldStatus(cell);
+  }
   if (by === 'filled') return isPlaceholder(cell) || readAnswer(cell) === 'no' ? undefined : status;
   if (cell === '' && isEmptyOpen) return '';
+  if (by === 'each' && cell === '') return undefined;
+  if (by === 'each' && isSign(cell)) return `${name}: ${cell === '+' ? 'plus' : 'minus'}`;
   const answer = readFlagged(flag, cell);
-  if (answer === undefined && name !== undefined)
+  if ((answer === undefined || by === 'each') && name !== undefined)
     return `${name}: ${isMerged ? 'any other text' : cell.replace(/\s+/g, ' ').slice(0, 80)}`;
   return (answer === 'no') === (by === 'no') ? status : undefined;
 }

@@ -1,13 +1,13 @@
 import { isCross, readAnswer } from './answers.ts';
 import { cleanCell, isPlaceholder } from './cells.ts';
 import { isCurrency, readSign } from './currencies.ts';
-import { isDirection, isState } from './flags.ts';
+import { isDirection, isSign, isState } from './flags.ts';
 import type { FieldType } from './kinds.ts';
 import { readCount, readNumber } from './numbers.ts';
 import { readEmail, readPlatform } from './people.ts';
 import { readRateType } from './rate-types.ts';
 import type { Row } from './rows.ts';
-import { isType } from './statuses.ts';
+import { hasType } from './statuses.ts';
 import { readTime } from './times.ts';
 
 /** The first cells of a column, counted by what they can be. */
@@ -23,10 +23,13 @@ export interface Glance {
   percents: number;
   /** Cells that are numbers or counts such as 12k. */
   counts: number;
-  /** Cells that say that money came in, or went out. */
+  /** Cells that say that money came in, or went out; signs alone among them. */
   directions: number;
+  signs: number;
   above100: number;
   times: number;
+  /** Numbers with decimals that may be days of a spreadsheet with a time, from 2000 on. */
+  serials: number;
   emails: number;
   currencies: number;
   /** Cells that say yes, or no. */
@@ -54,6 +57,9 @@ export interface Glance {
 
 const MOST_TEXTS = 60;
 
+/** `46066.5`, which a spreadsheet shows as a day and a time. */
+const isSerial = (text: string): boolean => /^(?:3[6-9]|[4-6]\d)\d{3}[.,]\d{1,12}$/.test(text);
+
 function glanceAt(position: number, sample: readonly Row[]): Glance {
   const glance: Glance = {
     filled: 0,
@@ -65,8 +71,10 @@ function glanceAt(position: number, sample: readonly Row[]): Glance {
     percents: 0,
     counts: 0,
     directions: 0,
+    signs: 0,
     above100: 0,
     times: 0,
+    serials: 0,
     emails: 0,
     currencies: 0,
     yes: 0,
@@ -96,12 +104,14 @@ function glanceAt(position: number, sample: readonly Row[]): Glance {
     if (number) glance.money += 1;
     if (text.includes('%') || number?.symbols.length === 0 || readCount(text) !== undefined) glance.counts += 1;
     if (isDirection(text)) glance.directions += 1;
+    if (isSign(text)) glance.signs += 1;
     const isSigned = number?.symbols.some((symbol) => readSign(symbol) !== undefined) ?? false;
     if (number && (number.value.scale > 0 || number.open || isSigned)) glance.priced += 1;
     const whole = number?.value.digits.slice(0, number.value.digits.length - number.value.scale);
     if (number && (isSigned || Number(whole) > 100)) glance.above100 += 1;
     if (time && time.date.form !== 'digits') glance.times += 1;
     else if (time && number?.value.scale === 0) glance.times += 1;
+    if (isSerial(text)) glance.serials += 1;
     if (readEmail(text) !== undefined) glance.emails += 1;
     // Bob is somebody, and BOB is a currency.
     if (/^(?:[A-Z]{3}|[a-z]{3})$/.test(text) && isCurrency(text.toUpperCase())) glance.currencies += 1;
@@ -109,7 +119,7 @@ function glanceAt(position: number, sample: readonly Row[]): Glance {
     if (answer !== undefined) glance[answer] += 1;
     if (isCross(text)) glance.crosses += 1;
     if (isState(text)) glance.states += 1;
-    if (isType(text)) glance.types += 1;
+    if (hasType(text)) glance.types += 1;
     if (readRateType(text) !== undefined) glance.rateTypes += 1;
     if (/^(?:\+|00)\d[\d\s()./-]{6,}$/.test(text)) glance.phones += 1;
     if (/^(?=.*\p{L})[\p{L}\p{N}_.&-]{2,40}$/u.test(text)) glance.codes += 1;
@@ -132,11 +142,11 @@ export function openGlances(sample: readonly Row[]): (position: number) => Glanc
 
 /** A word names a column wrongly if none of its cells can be what the word says. */
 export function isMisnamed(type: FieldType, glance: Glance): boolean {
-  const { filled, money, priced, times, emails, above100, counts } = glance;
+  const { filled, money, priced, times, serials, emails, above100, counts } = glance;
   if (filled === 0) return false;
   // “Instagram” may stand above followers.
   if (type === 'handle') return counts === filled;
-  if (type === 'time') return times === 0;
+  if (type === 'time') return times + serials === 0;
   // “Time created” may stand above days.
   if (type === 'clock') return times === filled;
   if (type === 'money') return money === 0;

@@ -12,7 +12,7 @@ import { readNumber, settleNumber, toMinorUnits } from './numbers.ts';
 import type { Plan } from './plan.ts';
 import { findReturns, type Returns } from './returns.ts';
 import type { Goods, Line, ReadRecord, RecordOutcome, StatusMeaning } from './shapes.ts';
-import { foldStatus, readStatus, readType } from './statuses.ts';
+import { foldStatus, isPartialRefund, readStatus, readType } from './statuses.ts';
 import { type Clock, readClock, settleTime } from './times.ts';
 import { readZone, type Zone } from './zones.ts';
 
@@ -187,7 +187,10 @@ export function findStatus(entry: Entry, plan: Plan): StatusSaid | null {
       meaning: plan.statuses[foldStatus(value)] ?? readStatus(plan.of, value) ?? readType(plan.of, value),
     }));
   // A flag by which the record counts leaves it to the other columns whether it does.
-  const open = flagged.filter(({ meaning }) => meaning !== 'paid' && meaning !== 'counts' && meaning !== 'active');
+  const open = flagged.filter(
+    ({ meaning, value }) =>
+      (meaning !== 'paid' && meaning !== 'counts' && meaning !== 'active') || isPartialRefund(value),
+  );
   const decisive = open.find(({ value }) => value !== '') ?? open[0];
   if (decisive) return decisive;
   if (!plan.hasStatuses) return flagged[0] ?? null;
@@ -279,7 +282,7 @@ export function findCurrency(entry: Entry, { plan, format }: Bench, fields: read
   if (isFailure(said)) return said;
   if (said !== undefined && said !== (plan.headerCurrency ?? said)) return { problem: 'currency_contradicts' };
   if (said !== undefined) return { currency: said, uses: 0 };
-  const currency = plan.constants.currency ?? plan.currency;
+  const { currency } = plan;
   return currency === null ? { problem: 'currency_missing' } : { currency, uses: USES.currency };
 }
 

@@ -18,6 +18,8 @@ const LANGUAGES: Readonly<Record<string, readonly string[]>> = {
   cp437: WESTERN,
   cp852: ['pl', 'cs', 'sk', 'hu', 'ro', 'hr', 'sl'],
   ibm866: ['ru', 'uk', 'bg', 'be'],
+  'iso-8859-2': ['pl', 'cs', 'sk', 'hu', 'ro', 'hr', 'sl'],
+  'koi8-u': ['ru', 'uk', 'bg'],
   shift_jis: ['ja'],
   'euc-jp': ['ja'],
   'euc-kr': ['ko'],
@@ -26,17 +28,29 @@ const LANGUAGES: Readonly<Record<string, readonly string[]>> = {
 };
 /** Logarithms of how much rarer a file in the encoding is than another one that reads as well. */
 const RARE: Readonly<Record<string, number>> = {
-  macintosh: -1.5,
+  'windows-1250': -2,
+  'windows-1254': -2,
+  'iso-8859-2': -4,
+  'koi8-u': -6,
+  macintosh: -2.5,
   'windows-1257': -2,
   'windows-874': -2,
   'euc-jp': -1,
   cp850: -2,
   cp437: -2.5,
-  cp852: -3,
+  cp852: -7,
   ibm866: -3,
 };
 /** Languages by their line in `FURTHER_WORDS`. */
 const WORDS_OF = ['sv', 'da', 'fi', 'cs', 'hu', 'tr', 'ru', 'ja', 'zh-Hans'];
+/** Names and words whose letters CLDR's texts hardly have. */
+const RARE_WORDS: Readonly<Record<string, string>> = {
+  fr: 'Œuvre œuvre cœur Cœur sœur Sœur œil bœuf Loïc Anaïs Maïté',
+  es: 'Ñuñez Núñez Muñoz Peña Begoña Iñaki Íñigo Ibáñez Ordóñez Yáñez España año Toño',
+  hr: 'Đurić Đorđević Petrović Kovačević Marković Jokić',
+};
+const REPEATED = 8;
+
 /** Scripts of thousands of letters, of which names have many that the known texts lack. */
 const WIDE: Readonly<Record<string, RegExp>> = {
   ja: /[\p{Script=Han}\p{Script=Katakana}\p{Script=Hiragana}]/u,
@@ -44,7 +58,7 @@ const WIDE: Readonly<Record<string, RegExp>> = {
   'zh-Hans': /\p{Script=Han}/u,
   'zh-Hant': /\p{Script=Han}/u,
 };
-const MARKS = /[€£¥–—„“”‚‘’«»…°§№º·•™®©¿¡\u00a0、。「」（）：，ー・々％＃]/u;
+const MARKS = /[€£¥–—„“”‚‘’«»…°§№ºª·•™®©¿¡\u00a0、。「」（）：，ー・々％＃]/u;
 const IMPOSSIBLE = /[\ufffd\u0080-\u009f\ue000-\uf8ff]/gu;
 /** Bytes that are enough to tell an encoding. */
 const MOST_BYTES = 4_096;
@@ -72,6 +86,7 @@ function* listTexts(language: string): Generator<string> {
   const ago = new Intl.RelativeTimeFormat(language, { numeric: 'auto' });
   for (const unit of ['year', 'month', 'week', 'day', 'hour', 'minute'] as const)
     yield* [-5, -1, 0, 1, 5].map((count) => ago.format(count, unit));
+  for (let i = 0; i < REPEATED; i += 1) yield RARE_WORDS[language] ?? '';
   const line = WORDS_OF.indexOf(language);
   if (line >= 0) yield* Object.values(FURTHER_WORDS).map((words) => words.split('\n')[line] ?? '');
 }
@@ -83,7 +98,13 @@ interface Frequencies {
   total: number;
 }
 
-const isLetter = (character: string) => /[\p{L}\p{M}]/u.test(character);
+/** The signs of ordinals, as in Mª and Nº, are marks. */
+const isLetter = (character: string) => /[\p{L}\p{M}]/u.test(character) && !/[ªº]/.test(character);
+/** No word has letters of two of these alphabets. Others stand beside Latin letters, as in Tシャツ. */
+const MIXED =
+  /\p{Script=Latin}\p{M}*(?=[\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Thai}])|[\p{Script=Greek}\p{Script=Cyrillic}\p{Script=Hebrew}\p{Script=Arabic}\p{Script=Thai}](?=\p{Script=Latin})/gu;
+/** A mark that opens something behind a letter, signs that touch one, and a letter for the ends of words within one. */
+const ODD = /(?<=\p{L})[‘“„‚«](?!\p{L})|[©®¤¦¹²³¼½¾±¶](?=\p{L})|ς(?=\p{L})/gu;
 const cache = new Map<string, Frequencies>();
 
 function countLetters(language: string): Frequencies {
@@ -106,10 +127,12 @@ function countLetters(language: string): Frequencies {
   return frequencies;
 }
 
-function getLeast(character: string, language: string): number {
+function getLeast(character: string, language: string, isCommon: boolean): number {
   const wide = WIDE[language];
   if (wide) return wide.test(character) ? 5e-5 : 1e-7;
-  return isLetter(character) ? 2e-6 : 2e-5;
+  if (!isLetter(character)) return 2e-5;
+  // Names have letters that few other words of their language have: Œuvre, Ñuñez, Þór.
+  return isCommon ? 2e-5 : 2e-6;
 }
 
 /** Characters alone beside a digit, or one blank away: amounts have signs and blanks there, and no letters. */
@@ -121,7 +144,7 @@ function rateBeside(character: string): number {
 }
 
 /** The logarithm of how likely a language is to have the letters of a text that are not ASCII, and those beside them. */
-function rateText(text: string, language: string): number {
+function rateText(text: string, language: string, isCommon: boolean): number {
   const { letters, pairs, total } = countLetters(language);
   let rate = 0;
   let before = { letter: ' ', character: ' ' };
@@ -137,7 +160,7 @@ function rateText(text: string, language: string): number {
     } else if (isForeign || before.character > '\x7f') {
       const behind = (pairs.get(before.letter + letter) ?? 0) / (letters.get(before.letter) ?? 1);
       const alone = (letters.get(letter) ?? 0) / total;
-      rate += Math.log(0.6 * behind + 0.38 * alone + getLeast(character, language));
+      rate += Math.log(0.6 * behind + 0.38 * alone + getLeast(character, language, isCommon));
       // A capital stands first, or among capitals.
       const isAfterSmall = before.character !== before.character.toUpperCase();
       const isBeforeSmall = before.letter !== ' ' && next !== next.toUpperCase();
@@ -157,10 +180,11 @@ export function findEncoding(bytes: Uint8Array): string {
   for (const [encoding, languages] of Object.entries(LANGUAGES)) {
     // A sample may end within a letter of several bytes.
     const text = openDecoder(encoding).decode(sample, { stream: true });
-    const impossible = text.match(IMPOSSIBLE)?.length ?? 0;
-    const rates = languages.map((language) => rateText(text, language));
+    const impossible = [IMPOSSIBLE, MIXED].reduce((sum, pattern) => sum + (text.match(pattern)?.length ?? 0), 0);
+    const odd = text.match(ODD)?.length ?? 0;
+    const rates = languages.map((language) => rateText(text, language, encoding === 'windows-1252'));
     const beside = (text.match(BESIDE_DIGIT) ?? []).reduce((sum, character) => sum + rateBeside(character), 0);
-    const rate = Math.max(...rates) + beside + (RARE[encoding] ?? 0) - 25 * impossible;
+    const rate = Math.max(...rates) + beside + (RARE[encoding] ?? 0) - 25 * impossible - 6 * odd;
     // A sign alone, such as £, is the same in several.
     if (rate > best.rate) best = { encoding: text === western ? 'windows-1252' : encoding, rate };
   }

@@ -38,7 +38,7 @@ import { openTable, type Table } from './table.ts';
 import { findFields } from './words.ts';
 
 /** Changes whenever the same bytes and mapping may be read otherwise. */
-const READING_VERSION = 7;
+const READING_VERSION = 8;
 const MOST_DOUBTS = 20;
 
 /** A file that was read stays open for its records: its bytes need not be looked through again. */
@@ -112,10 +112,10 @@ async function prepare(table: Table, request: Request, mapping: Mapping): Promis
   const totalsLines = survey.totals.map(({ line }) => line);
   const flags = listFlags();
   const isSheet = table.sheet !== null;
-  const { halfDates } = table;
+  const { halfDates, is1904 } = table;
   const { profiles } = survey;
   const { descriptionLine } = table.shape;
-  const asRead = { profiles, totalsLines, descriptionLine, flags, isSheet, halfDates, addedColumn };
+  const asRead = { profiles, totalsLines, descriptionLine, flags, isSheet, halfDates, is1904, addedColumn };
   const knownTable = { request, headers, format, ...asRead };
   return { table, known: knownTable, assignment, survey };
 }

@@ -1,3 +1,4 @@
+import { timeZoneName } from '../../../kit/values/time-zone.ts';
 import type { Assignment } from './columns.ts';
 import { findPair } from './currency-pairs.ts';
 import { BASIC, type Choice, type Doubt, type Known, NO_LINES, type Settling } from './doubts.ts';
@@ -97,14 +98,10 @@ function readStatuses({ known, mapping, columns }: Settling): Pick<Plan, 'status
   for (const [value, meaning] of Object.entries(mapping.statuses ?? {})) statuses[foldStatus(value)] = meaning;
   const position = columns.status;
   const values = position === undefined ? undefined : known.profiles.get(position)?.values;
-  for (const value of values?.keys() ?? []) {
+  for (const value of [...(values?.keys() ?? []), ...known.flags.map(({ status }) => status)]) {
     const isOpen = known.request.of === 'orders' && isPartialRefund(value);
     const meaning = statuses[value] ?? (isOpen ? undefined : readStatus(known.request.of, value));
     if (meaning !== undefined) statuses[value] = meaning;
-  }
-  for (const { status } of known.flags) {
-    const meaning = statuses[status] ?? readStatus(known.request.of, status);
-    if (meaning !== undefined) statuses[status] = meaning;
   }
   return { statuses, hasStatuses: (values?.size ?? 0) > 0 };
 }
@@ -165,7 +162,7 @@ export function resolvePlan(known: Known, assignment: Assignment, mapping: Mappi
       ? Object.values(columns)
       : headers.flatMap((header, position) => (saysUtc(header) && zones[position] === undefined ? [position] : [])),
     zones,
-    timeZone: mapping.time_zone ?? request.brand.timeZone,
+    timeZone: timeZoneName(mapping.time_zone ?? '') ? (mapping.time_zone ?? '') : request.brand.timeZone,
     unit,
     scales,
     goods,

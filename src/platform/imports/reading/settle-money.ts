@@ -33,8 +33,8 @@ function findStoreCurrency({ request, format }: Known): string | undefined {
 /** The currency of amounts that say none: said, or a connected store's, or asked if any record needs it. */
 export function settleCurrency(settling: Settling, symbols: Readonly<Record<string, string>>): string | null {
   const { known, mapping, doubts } = settling;
-  const said = mapping.constants?.currency;
-  if (said !== undefined) return said.toUpperCase();
+  const said = mapping.constants?.currency?.toUpperCase();
+  if (said !== undefined && isCurrency(said)) return said;
   const ofHeader = findHeaderSign(settling);
   if (ofHeader && 'currency' in ofHeader) return ofHeader.currency;
   if (ofHeader && symbols[ofHeader.sign] !== undefined) return symbols[ofHeader.sign] ?? null;
@@ -77,7 +77,9 @@ const askCurrency = (asked: Doubt): Doubt => ({
 /** Signs beside amounts, or in their header, that several currencies share become questions, unless a column says more. */
 export function settleSymbols(settling: Settling): Record<string, string> {
   const { known, mapping, columns, doubts } = settling;
-  const symbols: Record<string, string> = { ...mapping.symbols };
+  // A mapping that was stored before currencies were checked may name one that is none.
+  const saidSymbols = Object.entries(mapping.symbols ?? {}).filter(([, currency]) => isCurrency(currency));
+  const symbols: Record<string, string> = Object.fromEntries(saidSymbols);
   const isSigned = known.format?.hasSignedCurrency === true;
   const said = mapping.constants?.currency?.toUpperCase();
   const ofStore = known.format?.platform === undefined ? undefined : findStoreCurrency(known);

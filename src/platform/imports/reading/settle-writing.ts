@@ -129,6 +129,7 @@ export function settleTimes(settling: Settling): Plan['times'] {
         order: 'dmy',
         languages: findLanguages([...words]),
         digits: profile ? pickDigits(profile) : null,
+        is1904: known.is1904,
       };
       continue;
     }

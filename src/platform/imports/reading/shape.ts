@@ -1,5 +1,6 @@
 import { parse } from 'csv-parse/sync';
 import { findDescriptionLine } from './description-line.ts';
+import { repair } from './encoding.ts';
 import { fold } from './fold.ts';
 import { FORMATS } from './formats.ts';
 import type { Kind } from './kinds.ts';
@@ -24,7 +25,8 @@ function readSample(text: string, separator: string, isSheet: boolean): Row[] {
       to: SAMPLE_ROWS,
       on_record: (cells: string[], info) => {
         const start = counter.start(cells, info);
-        rows.push({ line: isSheet ? info.records : start, cells, isPlain: false });
+        const repaired = cells.map((cell) => repair(cell) ?? cell);
+        rows.push({ line: isSheet ? info.records : start, cells: repaired, isPlain: false });
         return null;
       },
     });

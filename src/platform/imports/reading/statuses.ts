@@ -1,5 +1,5 @@
 import { listSigns, readSaid, warns } from './answers.ts';
-import { fold } from './fold.ts';
+import { fold, foldWords } from './fold.ts';
 import { isOrders, isPaid, type Kind } from './kinds.ts';
 import type { StatusMeaning } from './shapes.ts';
 
@@ -91,6 +91,12 @@ export function isKnownState(value: string): boolean {
   return !ANSWERS.has(word) && [ORDERS, COMPARED, PAID, PEOPLE].some((meanings) => meanings.has(word));
 }
 
+/** A state in which a record of a kind does not count, or somebody does not work for the brand. */
+export function isLost(of: Kind, value: string): boolean {
+  const meaning = readStatus(of, value);
+  return meaning !== undefined && !isGood(meaning);
+}
+
 /** Lines that are what the file is of, in a column that says what each line is. */
 const TYPES: Readonly<Partial<Record<Kind, ReadonlySet<string>>>> = {
   orders: new Set(
@@ -108,7 +114,7 @@ const OTHER_TYPES = new Set(
   list(
     `refund refunds return returns chargeback reversal adjustment fee fees withdrawal deposit credit_note void dispute
      credit debit tip topup shipping tax erstattung ruckerstattung gutschrift storno gebuhr remboursement avoir frais reembolso
-     devolucion rimborso reso zwrot terugbetaling sample samples replacement seeding gifting warranty`.replace(
+     devolucion rimborso reso zwrot terugbetaling sample samples replacement seeding gifting warranty bill bills`.replace(
       /\s+/g,
       ' ',
     ),
@@ -118,6 +124,10 @@ const ALL_TYPES = [OTHER_TYPES, ...Object.values(TYPES)];
 
 /** A word that says whether a line is a sale, a payment, or something else. */
 export const isType = (value: string): boolean => ALL_TYPES.some((words) => words.has(bareStatus(value)));
+
+/** A few words with such a word among them: `Bill Payment (Check)`, `Credit card refund`. */
+export const hasType = (value: string): boolean =>
+  isType(value) || (value.length <= 60 && foldWords(value).slice(0, 5).some(isType));
 
 /** A line that says that it is what the file is of counts; every other type becomes a question. */
 export function readType(of: Kind, value: string): StatusMeaning | undefined {

@@ -18,6 +18,7 @@ export interface Table {
   sheets: string[];
   otherSheets: string[];
   halfDates: number[];
+  is1904: boolean;
   shape: Shape;
   /** The rows below the header, from the start each time. */
   rows(): AsyncGenerator<Row[]>;
@@ -48,7 +49,7 @@ export async function openTable(
   mapping: Mapping,
 ): Promise<Table> {
   checkWish(mapping);
-  const { open, sha256, sheet, sheets, otherSheets, halfDates } = await openContainer(source, {
+  const { open, sha256, sheet, sheets, otherSheets, halfDates, is1904 } = await openContainer(source, {
     of,
     sheet: mapping.sheet,
   });
@@ -72,6 +73,7 @@ export async function openTable(
     sheets,
     otherSheets,
     halfDates,
+    is1904,
     shape,
     async *rows() {
       let lines = 0;

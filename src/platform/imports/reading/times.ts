@@ -1,7 +1,7 @@
 import { DAY_MS } from '../../../kit/values/duration.ts';
 import { datesIn } from '../../../kit/values/format.ts';
 import { toInstant } from '../../../kit/values/time-zone.ts';
-import { findLanguages, foldWord, isMonthName, loadMonthNames, readMonth } from './months.ts';
+import { findLanguages, findMonth, foldWord, readMonth } from './months.ts';
 import { toDigits } from './numbers.ts';
 import type { DateOrder } from './shapes.ts';
 import { NOON_MS, readZone, resolveZone, type Zone } from './zones.ts';
@@ -105,6 +105,7 @@ const FILLER = new Set([
   'r',
   'г',
   'года',
+  'พศ',
   'st',
   'nd',
   'rd',
@@ -114,30 +115,48 @@ const FILLER = new Set([
   'd',
 ]);
 
+const BUDDHIST_YEARS = 543;
+
+/** Thai dates have the year of the Buddhist era, with or without its name. */
+function readYear(digits: string, text: string): number {
+  const number = Number(digits);
+  return number > 2_400 && /\p{Script=Thai}/u.test(text) ? number - BUDDHIST_YEARS : number;
+}
+
+/** `Thứ Sáu, 13 tháng 2, 2026`, whose month is a number. */
+const VIETNAMESE = /^(?:(?:thứ \p{L}+|chủ nhật),? )?(?:ngày )?(\d{1,2}) (?:tháng|thg) (\d{1,2}),? (?:năm )?(\d{4})$/iu;
+
 /** A date with the name of its month. */
 function readNamedDate(text: string): DateText | undefined {
   const asian = /^(\d{4})\s?[年년]\s?(\d{1,2})\s?[月월]\s?(\d{1,2})\s?[日일]?$/.exec(text);
   if (asian) return { form: 'iso', year: Number(asian[1]), month: Number(asian[2]), day: Number(asian[3]) };
+  const vietnamese = VIETNAMESE.exec(text);
+  if (vietnamese)
+    return { form: 'iso', year: Number(vietnamese[3]), month: Number(vietnamese[2]), day: Number(vietnamese[1]) };
   if (!/\p{L}/u.test(text) || text.length > 80) return undefined;
   const tokens = text.match(/\d+|[\p{L}\p{M}]+/gu) ?? [];
   const words = tokens.filter((token) => !/\d/.test(token)).map(foldWord);
   const numbers = tokens.filter((token) => /^\d{1,2}$|^\d{4}$/.test(token));
   if (numbers.length !== 2 || tokens.length - words.length !== 2) return undefined;
-  const months = words.filter((word) => isMonthName(word) && !FILLER.has(word));
-  const others = words.filter((word) => !months.includes(word) && !FILLER.has(word));
-  const [word] = months;
-  const { weekdays } = loadMonthNames();
-  if (word === undefined || months.length !== 1 || others.some((other) => !weekdays.has(other))) return undefined;
+  const word = findMonth(words.filter((each) => !FILLER.has(each)));
+  if (word === undefined) return undefined;
   const [first = '', last = ''] = numbers;
   if (first.length === 4 && last.length === 4) return undefined;
   return {
     form: 'named',
     word,
-    first: Number(first),
-    last: Number(last),
+    first: readYear(first, text),
+    last: readYear(last, text),
     lastIsShort: first.length < 3 && last.length < 3,
   };
 }
+
+/** A text without the word for the year, as in `13.02.2026 г.`, without points in Thai months, and without a zone's name behind its offset. */
+const plainText = (text: string): string =>
+  text
+    .replace(/(?<=\d{4}) ?[гр](?:\.(?=,?(?: |$)|,)|(?=,? |$))/u, '')
+    .replace(/(?<=\p{Script=Thai})\.(?=\p{Script=Thai})/gu, '')
+    .replace(/(?<=\b(?:GMT|UTC)[+-]\d{4}) \([^()]{1,60}\)$/, '');
 
 /** A cell that says a time, or a date alone; undefined for anything else. */
 export function readTime(written: string): TimeCell | undefined {
@@ -152,7 +171,7 @@ export function readTime(written: string): TimeCell | undefined {
     return { date: { form: 'iso', year: Number(year), month: Number(month), day: Number(day) }, clockMs, zone };
   }
   if (text.length > 100 || !/\d/.test(text)) return undefined;
-  const normal = plainClock(text.normalize('NFKC')).replace(/\s+/g, ' ').trim();
+  const normal = plainText(plainClock(text.normalize('NFKC')).replace(/\s+/g, ' ').trim());
   const date = readDate(normal);
   if (date) return { date, clockMs: null, zone: null };
   const parts = DATE_THEN_CLOCK.exec(normal.replace(/(\d)T(?=\d)/, '$1 '));
@@ -178,6 +197,8 @@ function isDate(year: number, month: number, day: number): boolean {
 
 /** The dates of one column are read in one way. */
 export interface TimeReading {
+  /** Days are counted from 1904. */
+  is1904?: boolean;
   /** Dates that a spreadsheet made have day and month swapped. */
   isSwapped?: boolean;
   order: DateOrder;
@@ -248,12 +269,16 @@ export function describeDay(
 
 const EPOCH_SERIAL = 25_569;
 
-function readDigits(date: Extract<DateText, { form: 'digits' }>, digits: TimeReading['digits']) {
+/** Days by which a calendar from 1904 is later. */
+const LATER_DAYS = 1_462;
+
+function readDigits(date: Extract<DateText, { form: 'digits' }>, { digits, is1904 }: TimeReading) {
   const value = Number(`${date.digits}.${date.fraction || '0'}`);
   if (digits === 'seconds') return { atMs: value * 1_000 };
   if (digits === 'ms') return { atMs: value };
   if (digits !== 'serial') return undefined;
-  const wallMs = Math.round((value - EPOCH_SERIAL) * 86_400) * 1_000;
+  const epoch = is1904 ? EPOCH_SERIAL - LATER_DAYS : EPOCH_SERIAL;
+  const wallMs = Math.round((value - epoch) * 86_400) * 1_000;
   return { wallMs, isDay: date.fraction === '' };
 }
 
@@ -282,7 +307,7 @@ export function settleTime(cell: TimeCell, reading: TimeReading, beside: ClockAn
   let wallMs: number;
   let clockMs = cell.clockMs ?? beside.clock?.clockMs ?? null;
   if (cell.date.form === 'digits') {
-    const digitTime = readDigits(cell.date, reading.digits);
+    const digitTime = readDigits(cell.date, reading);
     if (!digitTime) return { problem: 'time_unreadable' };
     if ('atMs' in digitTime) return bound(digitTime.atMs, now);
     wallMs = digitTime.wallMs;

@@ -49,7 +49,8 @@ const PERSON: Words = {
     profilo instagram|account instagram
     instagram-account
     perfil do instagram
-    konto instagram`,
+    konto instagram
+    photo_app`,
   tiktok: `tiktok|tiktok handle|tiktok username|tt handle|tik tok|tiktok profile|tiktok url|tiktok account
     tiktok-name|tiktok-profil
     compte tiktok
@@ -57,7 +58,8 @@ const PERSON: Words = {
     profilo tiktok
     tiktok-account
     perfil do tiktok
-    konto tiktok`,
+    konto tiktok
+    video_app`,
   payment_email: `payment email|paypal email|paypal address|payout email|wise email|paypal
     paypal-adresse|paypal e-mail|zahlungs-e-mail
     email paypal|adresse paypal
