@@ -173,7 +173,7 @@ describe('a mapping or an option that changes nothing for its file', () => {
     const { key } = await makeImporter(app);
     const refused = await sendImport(app, key, 'commissions', FILE, { [part]: JSON.stringify(said) });
     expect(refused.status).toBe(422);
-    expect(refused.body.error.details.map((one: { field: string }) => one.field)).toEqual([field]);
+    expect(refused.body.details.map((one: { field: string }) => one.field)).toEqual([field]);
     const before = await readImport(app, key, 'commissions', FILE);
     const patched = await send(`${app.url}/v1/imports/${before.id}`, key, 'PATCH', { [part]: said });
     expect(patched.status).toBe(422);

@@ -30,6 +30,7 @@ import {
   type ImportPatch,
   type ImportStatus,
   type LineOutcome,
+  type Of,
   type OptionLine,
   Options,
   type Result,
@@ -137,7 +138,7 @@ const toAudit = ({ id, of, status, source, fileName, readingId }: ImportRow) => 
   readingId,
 });
 
-/** What may be recorded besides, by the kind of file that it is about. */
+/** Options by the only kind of file that they are about. */
 const OPTION_KINDS = { pays: 'orders', add_creators: 'commissions', create: 'payouts' } as const;
 
 /** Throws 422 if an option is on that changes nothing for files of a kind. */

@@ -15,7 +15,12 @@ const Meaning = z.enum(['counts', 'refunded', 'left_out', 'paid', 'active', 'pau
 const MAX_ENTRIES = 300;
 
 /** A currency in any case, as an answer to a question of a file. */
-const AnyCurrency = z.string().trim().toUpperCase().refine(isCurrency, 'must be an ISO currency in use such as USD');
+const AnyCurrency = z
+  .string()
+  .trim()
+  .length(3)
+  .toUpperCase()
+  .refine(isCurrency, 'must be an ISO currency in use such as USD');
 
 const CONSTANTS = new Set([...FIELD_NAMES, ...ANSWERS.keys()]);
 const Constant = z

@@ -17,7 +17,7 @@ const SPREADSHEETS = [
   ['fev', 'fr', 2],
 ] as const;
 
-export interface MonthNames {
+interface MonthNames {
   /** The month, 1 to 12, that each language means by a word. */
   months: ReadonlyMap<string, ReadonlyMap<string, number>>;
   /** Languages that write a word beside a month: the name of a weekday, or “de” and “года”. */
@@ -80,7 +80,7 @@ function collectNames(language: string, add: (name: string, month: number) => vo
 let names: MonthNames | undefined;
 
 /** The names of months and what stands beside them in all languages, which take half a second to collect. */
-export function loadMonthNames(): MonthNames {
+function loadMonthNames(): MonthNames {
   if (names) return names;
   const months = new Map<string, Map<string, number>>();
   const besides = new Map<string, Set<string>>();
@@ -134,7 +134,7 @@ export function findMonth(words: readonly string[]): string | undefined {
   return isSure(COMMON) ?? isSure();
 }
 
-export const isMonthName = (word: string): boolean => loadMonthNames().months.has(word);
+const isMonthName = (word: string): boolean => loadMonthNames().months.has(word);
 
 /** The languages that can read all words of a column; the common ones alone if any of them can. */
 export function findLanguages(words: readonly string[]): string[] {

@@ -126,7 +126,7 @@ const opposite = ({ status, by }: State): State => ({ status, by: by === 'yes' ?
 const NEGATIONS = ['un', 'in', 'non', 'nie', 'ne', 'on', 'o', 'u', 'не', '未', '미', 'im'];
 
 /** The state that a joined word above a column names in a kind of file, also in its opposite. */
-export function readHeaderState(word: string, of: Kind): State | undefined {
+function readHeaderState(word: string, of: Kind): State | undefined {
   const plain = readPlainState(word, of);
   if (plain || word === '') return plain;
   for (const negation of NEGATIONS) {
@@ -135,8 +135,6 @@ export function readHeaderState(word: string, of: Kind): State | undefined {
   }
   return undefined;
 }
-
-export const isUnsureState = (word: string): boolean => UNSURE.has(word);
 
 const NOT = new Set(
   'not non never nicht kein keine pas nie niet no sin sem senza nao nem ne nu ikke icke inte ej ei не μη δεν לא غير لم chua khong'.split(
@@ -221,7 +219,7 @@ export function findAsked(header: string, of: Kind): 'yes' | 'no' | 'each' | und
   const { words, isNegated } = readHeading(header);
   if (words.length === 0 || foldWords(header).some((each) => HARMLESS.test(each))) return undefined;
   const rest = words.filter((each) => !RECORDS.has(each) && !STATE_NOUNS.has(each));
-  if (rest.some(isUnsureState)) return 'yes';
+  if (rest.some((each) => UNSURE.has(each))) return 'yes';
   const states = rest.flatMap((each) => readHeaderState(each, of) ?? []).filter((state) => isAbout(state, of));
   const [state] = states;
   if (state) {
