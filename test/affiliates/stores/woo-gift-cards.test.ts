@@ -29,7 +29,7 @@ describe('An order at WooCommerce', () => {
     ['10.00', 9],
   ])('of which a gift card paid 60.00 gives back no more than the %s refunded', async (amount, commission) => {
     const id = orderNumber();
-    shop.store.refunds.set(String(id), [{ id: 726, date_created_gmt: gmt(minute(2)), amount }]);
+    shop.store.refunds.set(String(id), [{ id: 726, date_created_gmt: gmt(minute(2)), amount, line_items: [] }]);
     const order = placed(id, { total: '40.00', refunds: [{ id: 726, total: `-${amount}` }] });
     await shop.report('order.updated', order);
     expect((await explain(shop, id)).commission.commission).toBe(commission);

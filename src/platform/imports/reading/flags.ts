@@ -240,7 +240,6 @@ export function readFlag(flag: Flag, cell: string): string | undefined {
 
 /** A status by which an order was called off, unlike one that was never paid. */
 export function saysCancelled(status: string): boolean {
-  const word = foldWords(status).join('');
-  const { status: meant, by } = WORDS.get(word) ?? NOUNS.get(word) ?? {};
-  return by === 'yes' && (meant === 'cancelled' || meant === 'voided');
+  const own = readCellState(foldWords(status).join(''));
+  return own?.by === 'yes' && (own.status === 'cancelled' || own.status === 'voided');
 }
