@@ -97,15 +97,7 @@ export async function* inBatches(lines: AsyncIterable<Line[]>): AsyncGenerator<L
 const keepOutcome = (line: Line): Judged[] =>
   line.outcome === 'read'
     ? []
-    : [
-        {
-          line: { ...line, record: null },
-          outcome: line.outcome,
-          kind: line.kind,
-          message: line.message,
-          knownId: null,
-        },
-      ];
+    : [{ line, outcome: line.outcome, kind: line.kind, message: line.message, knownId: null }];
 
 /** The cell that a refusal by the brand's own records is about. */
 function addFault(judgedLine: Judged, { plan }: ImportRow): Judged {
@@ -114,23 +106,25 @@ function addFault(judgedLine: Judged, { plan }: ImportRow): Judged {
   return { ...judgedLine, line: { ...line, fault: findFault(plan, line.cells, kind) } };
 }
 
-/**
- * Compares a batch; lines that were not read keep their outcome, and all keep their order. A line that is left out may
- * have a record all the same, which says something of a known one.
- */
+/** An order that was called off is compared by what it says of a known one. */
+const toCompared = (line: Line): Line => (line.called_off ? { ...line, record: line.called_off } : line);
+
+/** Compares a batch; lines that were not read keep their outcome, and all keep their order. */
 export async function judgeBatch(db: Db, row: ImportRow, lines: readonly Line[], facts: JudgeFacts): Promise<Judged[]> {
+  const comparedLines = lines.map(toCompared);
   const judgedLines = await getJudge(row.of)(
     db,
     row,
-    lines.filter(({ outcome, record }) => outcome === 'read' || (outcome === 'left_out' && record !== null)),
+    comparedLines.filter(({ outcome, called_off }) => outcome === 'read' || called_off !== undefined),
     facts,
   );
   const byLine = new Map(judgedLines.map((one) => [one.line, one]));
-  return lines.flatMap((line) => {
-    const one = byLine.get(line);
+  return lines.flatMap((line, i) => {
+    const one = byLine.get(comparedLines[i] ?? line);
     return one ? addFault(one, row) : keepOutcome(line);
   });
 }
+
 export const toActor = ({ brandId }: ImportRow) => ({ brandId, keyId: null, operation: 'run_import', requestId: null });
 
 export const endTurn = (rows: number, result: object = {}): TurnOutcome => ({

@@ -217,6 +217,7 @@ describe('WooCommerce', () => {
         { lineId: '315', sku: null, title: 'Woo', quantity: 1, amountMinor: 2_935 },
         { lineId: '316', sku: null, title: 'Woo', quantity: 1, amountMinor: 65 },
       ],
+      unpaidLines: [],
       ...{ isTest: false, kind: 'once', subscriptionId: null, previousSubscriptionId: null, dispute: null },
       ...{ customerId: null, country: null },
     });

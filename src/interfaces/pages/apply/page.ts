@@ -91,7 +91,7 @@ export function thanksPage(campaign: PublicCampaign): string {
     `Thank you – ${brandName}`,
     html`<p class="kicker">${title}</p>
 <h1>Thank you</h1>
-<p>${brandName} has your application, and writes to you at the address that you gave.</p>
+<p>Your application has been received. ${brandName} will write to you at the address you gave.</p>
 <p class="hint">If this address has already applied to this campaign, its first application stays until you confirm this one. We have emailed a link for that.</p>`,
     toFace(campaign),
   );

@@ -305,18 +305,19 @@ export function judgeOrder(entry: Entry, bench: Bench): Judged {
     holding,
   });
   const statusValue = said?.value ?? null;
-  const leaveOut = (kind: string, lineFacts: Partial<Line> = {}) =>
-    toJudged(makeLine(entry, 'left_out', kind, { status: statusValue, ...lineFacts }));
+  const leaveOut = (kind: string) => toJudged(makeLine(entry, 'left_out', kind, { status: statusValue }));
   const reason = findReason(entry, bench, said);
   const isCalledOff = reason === 'status' && statusValue !== null && saysCancelled(statusValue);
   if (reason !== undefined && !isCalledOff) return leaveOut(reason);
   const read = readRecord(entry, bench, money);
   if (reason !== undefined) {
-    // A known order learns from its line that it was called off.
     if (read === 'totals' || isFailure(read)) return leaveOut(reason);
-    const { record, known_by } = read;
-    const cancelledAt = record.cancelled_at ?? record.placed_at;
-    return leaveOut(reason, { record: { kind: 'order', ...record, cancelled_at: cancelledAt }, known_by });
+    const cancelledAt = read.record.cancelled_at ?? read.record.placed_at;
+    const left = leaveOut(reason);
+    return {
+      ...left,
+      line: { ...left.line, called_off: { kind: 'order', ...read.record, cancelled_at: cancelledAt } },
+    };
   }
   if (read === 'totals') return leaveOut(read);
   if (isFailure(read)) return toJudged(refuseLine(entry, plan, read, statusValue));

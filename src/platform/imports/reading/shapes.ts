@@ -156,6 +156,8 @@ export interface Line {
   kind: string | null;
   message: string | null;
   record: ReadRecord | null;
+  /** An order that is left out because it was called off, which says so of one that is known. */
+  called_off?: ReadRecord;
   /** The identity by which a later file, or the database, knows the record. */
   known_by: string | null;
   status: string | null;

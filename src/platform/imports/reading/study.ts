@@ -77,8 +77,7 @@ export function judge(entry: Entry, bench: Bench): Judged {
   return of === 'directory' ? judgeProfile(entry, bench) : judgePerson(entry, bench);
 }
 
-const sign = ({ line, money }: Judged): string =>
-  JSON.stringify([line.outcome, line.kind, line.outcome === 'read' && line.record, money]);
+const sign = ({ line, money }: Judged): string => JSON.stringify([line.outcome, line.kind, line.record, money]);
 
 /** The sums of a column, row by row and record by record, are compared with a row that says them. */
 export interface ColumnSum {
