@@ -76,11 +76,22 @@ function toText(name: string, value: unknown, currency: string): string {
   return IN_WORDS.test(name) ? words(text) : withLocalTimes(text);
 }
 
-/** A changed value in words, for a line of text; undefined if it is too long for one. */
-export function describeValue(name: string, value: unknown, currency: string): string | undefined {
+/** Within a sentence, unless it is a name such as TikTok. */
+export const startSmall = (text: string) =>
+  /^(?:Instagram|SKU|TikTok|UTM)/.test(text) ? text : text.charAt(0).toLowerCase() + text.slice(1);
+
+/** A value in words, for a line of text; undefined if it is too long for one. */
+function describeValue(name: string, value: unknown, currency: string): string | undefined {
   if (typeof value === 'object' && value !== null) return undefined;
   const text = toText(name, value, currency);
   return text.length > MOST_INLINE ? undefined : text;
+}
+
+/** A changed field with its values before and after, if they are short, such as "status: Pending → Approved". */
+export function describeChange({ old, new: next, currency }: Change, name: string): string {
+  const field = startSmall(recordField(name));
+  const [was, is] = [old, next].map((fields) => describeValue(name, fields?.[name], currency));
+  return was === undefined || is === undefined ? field : `${field}: ${was} → ${is}`;
 }
 
 const hasValue = (fields: Fields | null, name: string) => (fields?.[name] ?? null) !== null;

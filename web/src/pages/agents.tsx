@@ -3,10 +3,10 @@ import type { Answer, Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
 import { useMay } from '../call/may.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
-import { Changes } from '../kit/changes.tsx';
+import { Changes, changedNames, describeChange } from '../kit/changes.tsx';
 import { Detail } from '../kit/detail.tsx';
 import { Filters, findChoice, stateFilter, useFilters } from '../kit/filters.tsx';
-import { words } from '../kit/format.ts';
+import { counted, words } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { OperationForm } from '../kit/operation-form.tsx';
 import { Badge, Button, Card, Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
@@ -32,6 +32,22 @@ function RecordTitle({ of: { resource_id: id, old, new: next } }: { of: Plan['ch
     <RecordLink id={id} isThere={isThere}>
       {name === undefined ? toKindName(id) : `${toKindName(id)} ${name}`}
     </RecordLink>
+  );
+}
+
+/** The record that a plan is about and what would become of it; of several records, the first. */
+function Summary({ of: { changes } }: { of: Plan }) {
+  const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
+  const [first, ...others] = changes;
+  if (!first) return <>No changes</>;
+  const isChanged = first.old !== null && first.new !== null;
+  const fields = isChanged ? changedNames(first).map((name) => describeChange({ ...first, currency }, name)) : [];
+  return (
+    <>
+      <RecordTitle of={first} />
+      {fields.length > 0 && `, ${fields.join(', ')}`}
+      {others.length > 0 && `, and ${counted(others.length, ['more change', 'more changes'])}`}
+    </>
   );
 }
 
@@ -108,7 +124,6 @@ function OpenPlan({ id, onClose }: { id: string | undefined; onClose: () => void
     <Detail id={id} onClose={close} query={query} title={(plan) => (plan ? words(plan.operation) : 'Plan')}>
       {(plan) => (
         <>
-          <p>{plan.summary}</p>
           <p className="hint">
             {plan.status === 'open' ? 'What this plan would change.' : 'What this plan was to change.'} By{' '}
             {plan.by_agent ? 'an agent' : 'a key or a person'}
@@ -185,13 +200,13 @@ export function Agents() {
     {
       head: 'Plan',
       cell: (row) => (
-        <Opener onOpen={() => panel.open(row.id)} second={<span className="plan-summary">{row.summary}</span>}>
+        <Opener onOpen={() => panel.open(row.id)} second={<Summary of={row} />}>
           {words(row.operation)}
         </Opener>
       ),
     },
     { head: 'Created by', cell: ({ by_agent }) => (by_agent ? 'An agent' : 'A person or an API key'), isWide: true },
-    { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
+    { head: 'Status', cell: ({ status }) => <Badge state={status} />, chip: 'value' },
     { head: 'Created', cell: ({ created_at }) => <Time at={created_at} />, isWide: true },
     { head: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} />, chip: 'named' },
     {

@@ -2,7 +2,7 @@ import { operations } from 'virtual:operations';
 import { Link } from '@tanstack/react-router';
 import type { Row } from '../call/call.ts';
 import { useAll, useCall, useRows } from '../call/use.ts';
-import { Changes, changedNames, describeValue, recordField } from '../kit/changes.tsx';
+import { Changes, changedNames, describeChange, recordField, startSmall } from '../kit/changes.tsx';
 import { Detail } from '../kit/detail.tsx';
 import { Download } from '../kit/download.tsx';
 import { type Filter, Filters, sortIn, useFilters } from '../kit/filters.tsx';
@@ -27,28 +27,22 @@ function nameActor({ person_name, key_name, by_agent, operation, creator_name, c
 const FIELDS_SHOWN = 3;
 /** Up to this number, fields have their values beside them. */
 const WITH_VALUES = 2;
+/** Characters of a line in a row. */
+const LINE = 44;
 
-/** Within a sentence, unless it is a name such as TikTok. */
-const startSmall = (text: string) =>
-  /^(?:Instagram|SKU|TikTok|UTM)/.test(text) ? text : text.charAt(0).toLowerCase() + text.slice(1);
-
-/** A changed field with its values before and after, if they are short, such as "status: Pending → Approved". */
-function describeChange({ old, new: next, currency }: AuditEntry, name: string, brandCurrency: string): string {
-  const field = startSmall(recordField(name));
-  const [was, is] = [old, next].map((fields) => describeValue(name, fields?.[name], currency ?? brandCurrency));
-  return was === undefined || is === undefined ? field : `${field}: ${was} → ${is}`;
-}
-
-/** The first fields that a change is about; a single one or two with their values. */
-function listFields(entry: AuditEntry, brandCurrency: string): string {
+/** The first fields that a change is about; of one or two, the values too, as far as a line has room. */
+function listFields(entry: AuditEntry, currency: string): string {
   if (entry.old === null || entry.new === null) return '';
   const names = changedNames(entry);
-  const shown = names.slice(0, FIELDS_SHOWN);
+  const own = { ...entry, currency: entry.currency ?? currency };
+  if (names.length <= WITH_VALUES) {
+    const [first = '', ...others] = names.map((name) => describeChange(own, name));
+    const all = [first, ...others].join(', ');
+    return all.length <= LINE || others.length === 0 ? all : `${first} and 1 more`;
+  }
   const more = names.length - FIELDS_SHOWN;
-  const texts = shown.map((name) =>
-    names.length <= WITH_VALUES ? describeChange(entry, name, brandCurrency) : startSmall(recordField(name)),
-  );
-  return texts.join(', ') + (more > 0 ? ` and ${more} more` : '');
+  const shown = names.slice(0, FIELDS_SHOWN).map((name) => startSmall(recordField(name)));
+  return shown.join(', ') + (more > 0 ? ` and ${more} more` : '');
 }
 
 /** An address without its scheme; a word of the API as a word. */

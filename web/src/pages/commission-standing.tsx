@@ -25,7 +25,9 @@ export function Standing({
       ) : isInReview ? (
         <span className="badge quiet">Pending</span>
       ) : (
-        <span className="badge wait">Ready to approve</span>
+        <span className="badge wait">
+          Ready<span className="wide"> to approve</span>
+        </span>
       )}
       {clawed_back_at !== null && <span className="badge quiet">Clawed back</span>}
       {fraud_flags.length > 0 && <span className="badge wait">Check</span>}

@@ -41,7 +41,7 @@ const FEW_DAYS = 7;
 function DaysLeft({ until }: { until: string }) {
   const days = Math.round((Date.parse(isoDay(Date.parse(until))) - Date.parse(today())) / DAY_MS);
   return (
-    <span className="unbroken">
+    <>
       {day(until)}{' '}
       {days < 0 ? (
         <span className="badge bad">Overdue</span>
@@ -50,7 +50,7 @@ function DaysLeft({ until }: { until: string }) {
           {days === 0 ? 'today' : `${counted(days, 'day')} left`}
         </span>
       )}
-    </span>
+    </>
   );
 }
 
