@@ -200,14 +200,38 @@ export function Agents() {
     {
       head: 'Plan',
       cell: (row) => (
-        <Opener onOpen={() => panel.open(row.id)} second={<Summary of={row} />}>
+        <Opener
+          onOpen={() => panel.open(row.id)}
+          second={
+            <span className="narrow">
+              <Summary of={row} />
+            </span>
+          }
+        >
           {words(row.operation)}
         </Opener>
       ),
     },
-    { head: 'Created by', cell: ({ by_agent }) => (by_agent ? 'An agent' : 'A person or an API key'), isWide: true },
+    {
+      head: 'Change',
+      cell: (row) => (
+        <span className="second sentence">
+          <Summary of={row} />
+        </span>
+      ),
+      isWide: true,
+    },
     { head: 'Status', cell: ({ status }) => <Badge state={status} />, chip: 'value' },
-    { head: 'Created', cell: ({ created_at }) => <Time at={created_at} />, isWide: true },
+    {
+      head: 'Created',
+      cell: ({ created_at, by_agent }) => (
+        <>
+          <Time at={created_at} />
+          <span className="second">by {by_agent ? 'an agent' : 'a person or an API key'}</span>
+        </>
+      ),
+      isWide: true,
+    },
     { head: 'Expires', cell: ({ expires_at }) => <Time at={expires_at} />, chip: 'named' },
     {
       head: 'Actions',
