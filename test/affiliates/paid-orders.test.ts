@@ -52,16 +52,12 @@ it('a filter by an amount without a currency says so in one sentence', async () 
 
 it('a fixed cost is the same on each of its days, also where clocks are set', () => {
   const timeZone = 'America/Los_Angeles';
-  const cost = { amountMinor: 30_000, fromDay: '2026-03-07', toDay: '2026-03-09' } as Parameters<typeof fixedWithin>[0];
-  const days = ['2026-03-07', '2026-03-08', '2026-03-09', '2026-03-10'].map((day) => timeIn(timeZone, day));
-  const [a, b, c, d] = days as [Date, Date, Date, Date];
-  const parts = [
-    [a, b],
-    [b, c],
-    [c, d],
-    [a, d],
-  ] as const;
-  expect(parts.map(([from, until]) => fixedWithin(cost, { from, until, timeZone }))).toEqual([
-    10_000, 10_000, 10_000, 30_000,
-  ]);
+  const cost = { amountMinor: 30_000, fromDay: '2026-03-07', toDay: '2026-03-09' };
+  const periods = [
+    ['2026-03-07', '2026-03-08'],
+    ['2026-03-08', '2026-03-09'],
+    ['2026-03-09', '2026-03-10'],
+    ['2026-03-07', '2026-03-10'],
+  ].map(([from = '', until = '']) => ({ from: timeIn(timeZone, from), until: timeIn(timeZone, until), timeZone }));
+  expect(periods.map((period) => fixedWithin(cost, period))).toEqual([10_000, 10_000, 10_000, 30_000]);
 });

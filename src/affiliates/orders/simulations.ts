@@ -335,13 +335,12 @@ const CLAIM = 'The order belongs to a customer whom its creator brought.';
 /** Explains why the rules change an order: its current winner loses, and another wins. */
 function explainChange({ row, now, after, attribution, decision }: OrderComparison, names: LinkValues): string {
   if (now && after && now.linkId === after.linkId) {
-    if (now.ratePpm === after.ratePpm) {
-      const money = (minor: number) => formatMoney(minor, row.currency);
-      return row.status === 'pending' || row.status === 'approved'
-        ? `At the same rate, its limits leave ${money(after.minor)} instead of ${money(now.minor)}.`
-        : 'The review or payment of this commission stands.';
-    }
-    return `The rate is ${fromPpm(after.ratePpm)}% instead of ${fromPpm(now.ratePpm)}%.`;
+    if (now.ratePpm !== after.ratePpm)
+      return `The rate is ${fromPpm(after.ratePpm)}% instead of ${fromPpm(now.ratePpm)}%.`;
+    if (row.status !== 'pending' && row.status !== 'approved')
+      return 'The review or payment of this commission stands.';
+    const money = (minor: number) => formatMoney(minor, row.currency);
+    return `At the same rate, its limits leave ${money(after.minor)} instead of ${money(now.minor)}.`;
   }
   const rules = toRecordedRules(decision.rules);
   const wonBefore = attribution.candidates.findIndex(({ outcome }) => outcome === 'won');

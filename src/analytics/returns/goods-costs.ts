@@ -94,8 +94,10 @@ export function sumGoods(
   return goods + orders * (perOrder ?? 0);
 }
 
+type FixedCost = Pick<CostRow, 'amountMinor' | 'fromDay' | 'toDay'>;
+
 /** The part of a fixed cost before a time: it is spread evenly over its days, or falls on its first. */
-function fixedBefore({ amountMinor, fromDay, toDay }: CostRow, time: number, timeZone: string): number {
+function fixedBefore({ amountMinor, fromDay, toDay }: FixedCost, time: number, timeZone: string): number {
   const start = timeIn(timeZone, fromDay ?? '').getTime();
   if (toDay === null) return time > start ? (amountMinor ?? 0) : 0;
   if (time <= start) return 0;
@@ -110,7 +112,7 @@ function fixedBefore({ amountMinor, fromDay, toDay }: CostRow, time: number, tim
 }
 
 /** The part of a fixed cost in a period. The parts of neighbouring periods add up. */
-export const fixedWithin = (cost: CostRow, { from, until, timeZone }: Omit<Period, 'shown'>): number =>
+export const fixedWithin = (cost: FixedCost, { from, until, timeZone }: Omit<Period, 'shown'>): number =>
   fixedBefore(cost, until.getTime(), timeZone) - fixedBefore(cost, from.getTime(), timeZone);
 
 /** The months of a period, clipped to it. */
