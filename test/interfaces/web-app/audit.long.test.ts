@@ -42,7 +42,7 @@ describe.skipIf(!hasBrowser('The audit log in a browser'))('the audit log and ad
     const { page, go, complaints } = open;
     await go('/audit');
     await page.getByRole('row', { name: /Created contract.*One reel.*Contract, Bo Lind.*Key test/ }).waitFor();
-    await page.getByRole('row', { name: /Changed campaign.*title, status.*Summer/ }).waitFor();
+    await page.getByRole('row', { name: /Changed campaign.*title: Spring → Summer and 1 more.*Summer/ }).waitFor();
     await page.getByRole('button', { name: 'Changed campaign' }).click();
     const panel = page.getByRole('dialog');
     await panel.getByRole('row', { name: 'Title Spring Summer' }).waitFor();
