@@ -116,11 +116,9 @@ const Clicks = z.object({
 
 const KEPT_DAYS = 90;
 
-const toTime = (at: string) => `${at.replace(' ', 'T')}Z`;
-
 const toClick = ({ click_id, at, ...row }: ListedClick): Omit<z.input<typeof Click>, 'has_order'> => ({
   id: click_id,
-  at: toTime(at),
+  at: `${at.replace(' ', 'T')}Z`,
   kind: row.kind,
   link_id: row.link_id,
   creator_id: row.creator_id,
@@ -135,15 +133,13 @@ const toClick = ({ click_id, at, ...row }: ListedClick): Omit<z.input<typeof Cli
   utm_content: row.utm_content || null,
 });
 
-/** The clicks of a page that won an order. No order is older than its click, so that the index on its time is enough. */
+/** The clicks of a page that won an order. */
 async function listWinners(db: Db, brandId: string, page: readonly ListedClick[]): Promise<ReadonlySet<string | null>> {
-  const oldest = page.at(-1);
-  if (!oldest) return new Set();
+  if (page.length === 0) return new Set();
   const rows = await db
     .selectFrom('commissions')
     .select('clickId')
     .where('brandId', '=', brandId)
-    .where('occurredAt', '>=', new Date(toTime(oldest.at)))
     .where('paidAt', 'is not', null)
     .where('clickId', 'is not', null)
     .where(

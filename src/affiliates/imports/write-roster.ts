@@ -186,7 +186,8 @@ async function switchOn(work: Work, creatorId: string, record: PersonRecord, lin
     (ownLinks.get(`${creatorId} ${url}`) ?? []).map((link) => ({ ...link, rate_ppm })),
   );
   const writes: Write[] = [];
-  for (const { id, active, rate_ppm } of [...codes, ...links]) {
+  for (const { id, active, commissionRatePpm, rate_ppm } of [...codes, ...links]) {
+    if (active && (rate_ppm === null || rate_ppm === commissionRatePpm)) continue;
     const rate = rate_ppm === null ? {} : { commission_rate: rate_ppm / 10_000 };
     await patchLink(work, id, { active: true, ...rate }, linksUrl, undefined);
     if (!active) writes.push({ noun: 'link', rowId: id });

@@ -30,7 +30,7 @@ const whoText = ({ creator_name, creator_email, recipient_count: count }: Brief)
 
 const splitEmails = (text: unknown) => (typeof text === 'string' && text !== '' ? text.split(',') : []);
 
-/** How many of its recipients opened a brief. */
+/** The share of its recipients who opened a brief. */
 function Opens({ of: { recipient_count: all, viewed_count: viewed } }: { of: Brief }) {
   const text = `${number(viewed)} of ${number(all)} opened`;
   return (

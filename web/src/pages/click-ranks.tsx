@@ -59,7 +59,7 @@ function RankCard({ of: { by, title, filter, name }, query }: { of: (typeof RANK
   );
 }
 
-/** Where the clicks of a period come from. A row narrows the page to itself. */
+/** The sources of a period's clicks. A row narrows the page to itself. */
 export const ClickRanks = ({ query }: { query: BreakdownQuery }) => (
   <Folded summary="Show links, countries, referrers and devices">
     <div className="ranks">

@@ -121,7 +121,7 @@ function toCharged(total: bigint, order: WooOrderFields): bigint {
   return listed > 0n ? divideHalfEven(total * charged, listed) : total;
 }
 
-/** What was charged for goods: bought gift cards are none. */
+/** Sums the charges for goods: bought gift cards are none. */
 const sumGoods = (order: WooOrderFields): bigint =>
   toCharged(lineTotals(order.line_items.filter((line) => !isGiftCard(line))), order);
 

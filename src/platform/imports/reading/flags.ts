@@ -63,7 +63,7 @@ const TYPE_HEADERS = new Set(
     .map(fold),
 );
 
-/** Those that speak of nothing but the lines of an account. */
+/** Headers that speak of nothing but the lines of an account. */
 const OF_ACCOUNTS =
   /^(?:transaction|txn|trans|record|entry|document|doc|line)type$|^(?:belegart|belegtyp|transaktionstyp|transaktionsart|buchungsart)$|^type(?:de)?(?:transaction|doperation|transactie)$|^tipo(?:de|di)?(?:transaccion|operacion|transazione|transacao)$|^typtransakcji$/;
 

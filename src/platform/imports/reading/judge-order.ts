@@ -253,7 +253,7 @@ const isPartUnsaid = ({ value }: StatusSaid, money: OrderMoney | Failure, { stat
   !isFailure(money) &&
   money.refunded === 0;
 
-/** What an order is known by, and what it says; a failure by which it is refused. */
+/** Reads an order and the identity by which it is known, or the failure by which it is refused. */
 function readRecord(
   entry: Entry,
   bench: Bench,

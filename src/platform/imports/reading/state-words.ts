@@ -155,7 +155,7 @@ const RECORDS = new Set(
    affiliate partner creator influencer ambassador publisher program programme contract cooperation collaboration vertrag
    kooperation programm line row entry record`.split(/\s+/),
 );
-/** Those that ask about an order as well, where nothing stands beside them. */
+/** Words that ask about an order as well, where nothing stands beside them. */
 const PAYMENTS = new Set(
   'payment payments transaction zahlung paiement pago pagos pagamento betaling płatność'.split(' ').map(foldJoined),
 );
