@@ -158,7 +158,7 @@ describe.skipIf(!hasBrowser('Saved searches in the web app'))('the directory pag
     // As the link of a mail does.
     await page.goto(`${app.url}/app/directory?matches=${saved.id}`);
     const dialog = page.getByRole('dialog', { name });
-    await dialog.getByText(`@${username}`).waitFor();
+    await dialog.getByText(`Ann ${pk}`).waitFor();
     await dialog.getByText('Who began to match since you last looked.').waitFor();
     await shoot(page, `new-matches-${viewport.width}`);
     expect(await axe(page)).toEqual([]);

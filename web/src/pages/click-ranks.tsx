@@ -3,7 +3,7 @@ import { useCall } from '../call/use.ts';
 import { useFilters } from '../kit/filters.tsx';
 import { Folded } from '../kit/folded.tsx';
 import { number, words } from '../kit/format.ts';
-import { Card, Loading } from '../kit/parts.tsx';
+import { Card, Failure, Loading } from '../kit/parts.tsx';
 import { siteName } from '../kit/platforms.ts';
 
 type BreakdownQuery = Query<'get_analytics_breakdown'>;
@@ -28,12 +28,15 @@ function sumUp(rows: readonly Rank[]): readonly Rank[] {
 
 function RankCard({ of: { by, title, filter, name }, query }: { of: (typeof RANKS)[number]; query: BreakdownQuery }) {
   const { set } = useFilters();
-  const { data } = useCall('get_analytics_breakdown', { query: { ...query, by, sort: 'clicks', limit: 2 * SHOWN } });
+  const { data, error, refetch } = useCall('get_analytics_breakdown', {
+    query: { ...query, by, sort: 'clicks', limit: 2 * SHOWN },
+  });
   const rows = sumUp(data?.data ?? []).slice(0, SHOWN);
   const most = rows[0]?.clicks ?? 1;
   return (
     <Card title={title}>
-      {!data && <Loading rows={3} />}
+      {error && <Failure error={error} again={() => void refetch()} />}
+      {!data && !error && <Loading rows={3} />}
       {data && rows.length === 0 && <p className="hint">None</p>}
       <ul className="plain">
         {rows.map((row) => {
