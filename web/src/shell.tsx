@@ -1,3 +1,4 @@
+import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useCall } from './call/use.ts';
@@ -162,6 +163,7 @@ export function Shell() {
     if (isSignedOut) leave();
     else if (isSignedIn) noteSession();
   }, [isSignedOut, isSignedIn]);
+  const cache = useQueryClient();
   const [isSearching, setSearching] = useState(false);
   const [isSearchWanted, setSearchWanted] = useState(false);
   const search = () => {
@@ -176,12 +178,16 @@ export function Shell() {
       setSearching(true);
     };
     window.addEventListener('keydown', press);
-    const timer = setTimeout(() => void loadPalette().catch(() => undefined), PALETTE_AFTER_MS);
+    const timer = setInterval(() => {
+      if (document.readyState !== 'complete' || cache.isFetching() > 0) return;
+      clearInterval(timer);
+      loadPalette().catch(() => undefined);
+    }, PALETTE_AFTER_MS);
     return () => {
       window.removeEventListener('keydown', press);
-      clearTimeout(timer);
+      clearInterval(timer);
     };
-  }, []);
+  }, [cache]);
   if (isPending || isSignedOut) return <Loading rows={1} />;
   if (!data) return error && <Failure error={error} again={() => void refetch()} />;
   showTimesIn(data.data.brand.time_zone);
