@@ -11,6 +11,7 @@ import { DAY_MS } from '../../kit/values/duration.ts';
 import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { matchesCreator, shownName } from '../../workflow/creators/creators.ts';
+import { showCreator } from '../../workflow/creators/renamed.ts';
 import { matchesGroup } from '../groups/present-groups.ts';
 import { isNamed } from '../orders/order-names.ts';
 import { orderKind, shownCommission } from '../orders/orders.ts';
@@ -192,6 +193,10 @@ export const commissions = listing({
   isCounted: true,
   time: 'createdAt',
   changed: ['createdAt', 'syncedAt', 'statusUpdatedAt'],
+  shown: [
+    showCreator('commissions'),
+    (brandId, after) => sql`select id from commissions where brand_id = ${brandId} and clawed_back_at > ${after}`,
+  ],
   sums: {
     currency: sql.ref('commissions.currency'),
     of: { amount: sql.ref('commissions.amountMinor'), commission: shownCommission },

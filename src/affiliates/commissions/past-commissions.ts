@@ -9,6 +9,7 @@ import { newId } from '../../kit/values/ids.ts';
 import { amountProblem, MAX_AMOUNT_MINOR, toMinor } from '../../kit/values/money.ts';
 import type { Page } from '../../kit/values/page.ts';
 import { matchesCreator } from '../../workflow/creators/creators.ts';
+import { showCreator } from '../../workflow/creators/renamed.ts';
 import type { PastCommissionFilter, PastCommissionsReported } from './past-commissions.api.ts';
 
 /** Records all past commissions that are new, or throws every problem with them. */
@@ -82,6 +83,7 @@ export const pastCommissions = listing({
   isCounted: true,
   time: 'paidAt',
   changed: ['createdAt'],
+  shown: [showCreator('past_commissions')],
   sums: {
     currency: sql.ref('pastCommissions.currency'),
     of: { amount: sql.ref('pastCommissions.amountMinor') },

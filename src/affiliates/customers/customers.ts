@@ -14,9 +14,11 @@ import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { wallMs } from '../../kit/values/time-zone.ts';
 import { matchesCreator, shownName } from '../../workflow/creators/creators.ts';
+import { showCreator } from '../../workflow/creators/renamed.ts';
 import { INHERITED } from '../../workflow/terms/inherited.ts';
 import { parseTerms } from '../../workflow/terms/versions.ts';
 import { matchesGroup, selectGroupId } from '../groups/present-groups.ts';
+import { selectCommissioned } from '../orders/orders.ts';
 import type { CustomerKeys, CustomerRow, Payments, RowDraft } from '../terms/customer-rows.ts';
 import { getLinkTerms } from '../terms/effective.ts';
 import type { CustomerFilter, CustomerPatch } from './customers.shapes.ts';
@@ -193,6 +195,14 @@ export const customers = listing({
   isCounted: true,
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt'],
+  shown: [
+    showCreator('customers'),
+    // Payments made, and the end by a rejected commission.
+    (brandId, after) => sql`select customer_id from orders
+      where brand_id = ${brandId} and customer_id is not null and greatest(created_at, updated_at) > ${after}`,
+    (brandId, after) => sql`select customer_id from orders
+      where brand_id = ${brandId} and customer_id is not null and id in (${selectCommissioned(brandId, after)})`,
+  ],
   matching: (db, brandId, where: CustomerSelection) =>
     db
       .selectFrom('customers')

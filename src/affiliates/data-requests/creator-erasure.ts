@@ -234,7 +234,7 @@ export async function eraseCreator(
   }
   await sql`update creators set email = null, name = null, ig_handle = null, tt_handle = null, pfp_url = null, tags = '{}',
       ig_followers = null, tt_followers = null, engagement_rate = null, profile_retry_at = null, profiled_at = ${now},
-      link_version = link_version + 1, updated_at = ${now}, erased_by = ${requestId}
+      link_version = link_version + 1, updated_at = ${now}, renamed_at = ${now}, erased_by = ${requestId}
     where brand_id = ${brandId} and id = ${creator.id}`.execute(db);
   removedCounts.creators = 1;
   // The row is written once more: the trigger kept its last address.

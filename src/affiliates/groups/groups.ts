@@ -21,6 +21,11 @@ export const groups = listing({
   table: 'creator_groups',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt'],
+  // The number of its creators.
+  shown: [
+    (brandId, after) =>
+      sql`select group_id from group_memberships where brand_id = ${brandId} and greatest(since, until) > ${after}`,
+  ],
   matching: (db) => db.selectFrom('creatorGroups').where('deletedAt', 'is', null),
   rows: (db, brandId) =>
     db

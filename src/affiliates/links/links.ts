@@ -3,14 +3,15 @@ import type { LinkPastCodesTable, LinksTable } from '../../kit/engines/postgres/
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { updateOwn } from '../../kit/engines/postgres/own.ts';
+import type { ShownChanges } from '../../kit/engines/postgres/window.ts';
 import { inWindow } from '../../kit/engines/postgres/window.ts';
 import { notFound } from '../../kit/values/errors.ts';
 import { foldCase } from '../../kit/values/fold.ts';
 import type { Page } from '../../kit/values/page.ts';
 import { matchesCreator, shownName, toLikePattern } from '../../workflow/creators/creators.ts';
+import { selectRegrouped, showCreator } from '../../workflow/creators/renamed.ts';
 import { INHERITED } from '../../workflow/terms/inherited.ts';
 import { matchesGroup } from '../groups/present-groups.ts';
-
 import type { LinkFilter } from './links.shapes.ts';
 
 export type LinkType = LinksTable['type'];
@@ -44,11 +45,25 @@ function matches(
   return sql<boolean>`(${sql.join(conditions, sql` and `)})`;
 }
 
+/** Selects links by what they take from elsewhere: the terms of their creator's group, their campaign or the brand. */
+const selectInheriting: ShownChanges = (brandId, after) =>
+  sql`select one.id from links as one where one.brand_id = ${brandId} and one.inherits_terms and (
+    one.creator_id in (${selectRegrouped(brandId, after)} union all
+      select member.creator_id from group_memberships as member
+      join creator_groups as grouped on grouped.brand_id = member.brand_id and grouped.id = member.group_id
+      where member.brand_id = ${brandId} and member.until is null and grouped.updated_at > ${after})
+    or one.campaign_id in (select id from campaigns where brand_id = ${brandId} and updated_at > ${after})
+    or exists (select from brands where id = ${brandId} and updated_at > ${after})
+    or exists (select from attribution_rules where brand_id = ${brandId} and updated_at > ${after}))`;
+
+const SHOWN = [showCreator('links'), selectInheriting];
+
 export const links = listing({
   noun: 'link',
   table: 'links',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt'],
+  shown: SHOWN,
   matching: (db, brandId, where: LinkSelection) => db.selectFrom('links').where(matches(brandId, where)),
   rows: withCreator,
 });
@@ -88,14 +103,19 @@ export async function listIdsByFigure(
   return rows.map(({ id }) => id);
 }
 
-const TIMES = { time: 'links.createdAt', changed: ['links.createdAt', 'links.updatedAt'] };
+const TIMES = {
+  table: 'links',
+  time: 'links.createdAt',
+  changed: ['links.createdAt', 'links.updatedAt'],
+  shown: SHOWN,
+};
 
 /**
  * The first and last id that the filter matches, if no other link lies between them in byte order, as in ClickHouse. Ids
  * begin with the time, so that a window of time is such a span.
  */
 export async function findSpan(db: Db, brandId: string, where: LinkSelection) {
-  const isMatch = sql<boolean>`(${matches(brandId, where)} and ${inWindow(TIMES, where)})`;
+  const isMatch = sql<boolean>`(${matches(brandId, where)} and ${inWindow(TIMES, brandId, where)})`;
   const { rows } = await sql<{ first: string | null; last: string | null }>`
     with span as (
       select min(id collate "C") as first, max(id collate "C") as last from links

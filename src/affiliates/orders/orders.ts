@@ -4,9 +4,11 @@ import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { updateOwn } from '../../kit/engines/postgres/own.ts';
 import { toInsert } from '../../kit/engines/postgres/rows.ts';
+import type { ShownChanges } from '../../kit/engines/postgres/window.ts';
 import { toMinor } from '../../kit/values/money.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { matchesCreator } from '../../workflow/creators/creators.ts';
+import { showCreator } from '../../workflow/creators/renamed.ts';
 import type { OrderKind } from '../../workflow/terms/terms.shapes.ts';
 import { matchesGroup } from '../groups/present-groups.ts';
 import type { OrderFacts } from '../stores/formats/facts.ts';
@@ -229,6 +231,11 @@ const matchesFilter = ({
   and ${kind === undefined ? sql`true` : sql`${orderKind} = ${kind}`}
   and ${customer === undefined ? sql`true` : sql`${customerKind} = ${customer}`})`;
 
+/** Selects the orders of commissions that changed: an order shows its commission's state, amount and creator. */
+export const selectCommissioned: ShownChanges = (brandId, after) =>
+  sql`select order_id from commissions
+    where brand_id = ${brandId} and order_id is not null and greatest(created_at, synced_at, status_updated_at) > ${after}`;
+
 /** Lists orders of every store, attributed or not. */
 export const orders = listing({
   noun: 'order',
@@ -236,6 +243,7 @@ export const orders = listing({
   isCounted: true,
   time: 'occurredAt',
   changed: ['createdAt', 'updatedAt'],
+  shown: [selectCommissioned, showCreator('commissions', 'orderId')],
   sums: {
     currency: sql.ref('orders.currency'),
     of: { amount: sql.ref('orders.baseMinor'), commission: shownCommission },

@@ -6,6 +6,7 @@ import { lockOwn, updateOwn } from '../../kit/engines/postgres/own.ts';
 import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { matchesCreator } from '../../workflow/creators/creators.ts';
+import { showCreator } from '../../workflow/creators/renamed.ts';
 import type { Fund, Funding, PayoutShare } from './allocate.ts';
 import type { PayoutFilter } from './payouts.shapes.ts';
 
@@ -51,6 +52,7 @@ export const payouts = listing({
   table: 'payouts',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt'],
+  shown: [showCreator('payouts')],
   sums: {
     currency: sql.ref('payouts.currency'),
     of: { amount: sql`case when payouts.status not in ('voided', 'returned') then payouts.amount_minor end` },

@@ -11,6 +11,7 @@ import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { findContactEmail } from '../../platform/brands/brands.ts';
 import { getDisplayName, matchesCreator } from '../../workflow/creators/creators.ts';
+import { showCreator } from '../../workflow/creators/renamed.ts';
 import type { DisputeFilter, DisputePatch } from './disputes.api.ts';
 import { getStatement } from './statements.ts';
 
@@ -93,6 +94,7 @@ export const disputes = listing({
   table: 'disputes',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt', 'answeredAt'],
+  shown: [showCreator('disputes')],
   matching: (db, brandId, { status, creator_email, line_id }: Omit<DisputeFilter, keyof Page>) =>
     db
       .selectFrom('disputes')

@@ -9,6 +9,7 @@ import { validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
 import type { Page } from '../../kit/values/page.ts';
 import { matchesCreator } from '../../workflow/creators/creators.ts';
+import { showCreator } from '../../workflow/creators/renamed.ts';
 import type { OrderKind } from '../../workflow/terms/terms.shapes.ts';
 import type { CommissionStatus } from '../commissions/commissions.ts';
 import { findHead } from '../ledger/ledger.ts';
@@ -103,6 +104,11 @@ export const statements = listing({
   table: 'statements',
   time: 'createdAt',
   changed: ['createdAt'],
+  shown: [
+    showCreator('statements'),
+    (brandId, after) => sql`select statement_id from disputes
+      where brand_id = ${brandId} and greatest(created_at, updated_at, answered_at) > ${after}`,
+  ],
   matching: (db, brandId, { creator_email, covers, disputed }: Omit<StatementFilter, keyof Page>) =>
     db
       .selectFrom('statements')

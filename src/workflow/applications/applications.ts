@@ -24,6 +24,12 @@ export const applications = listing({
   table: 'applications',
   time: 'appliedAt',
   changed: ['appliedAt', 'updatedAt'],
+  // The campaign's title.
+  shown: [
+    (brandId, after) => sql`select one.id from applications as one
+      join campaigns as campaign on campaign.id = one.campaign_id and campaign.brand_id = one.brand_id
+      where one.brand_id = ${brandId} and campaign.updated_at > ${after}`,
+  ],
   matching: (db, _brandId, { status, campaign_id, creator_email }: Omit<ApplicationFilter, keyof Page>) =>
     db
       .selectFrom('applications')

@@ -11,6 +11,7 @@ import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { getAddressee } from '../applications/applications.ts';
 import { matchesCreator, toLikePattern } from '../creators/creators.ts';
+import { showCreator } from '../creators/renamed.ts';
 import type { AssetFilter, AssetPatch, AssetUpload } from './assets.shapes.ts';
 import { computeRightsEnd, daysAfter, EXPIRING_DAYS } from './rights.ts';
 import { claimUpload, type StoredFile } from './uploads.ts';
@@ -58,6 +59,7 @@ export const assets = listing({
   table: 'assets',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt'],
+  shown: [showCreator('assets')],
   matching: (
     db,
     brandId,

@@ -13,6 +13,7 @@ import { omitUndefined } from '../../kit/values/patch.ts';
 import { type Addressee, findAddressee, notOnRoster } from '../applications/applications.ts';
 import { campaignProblems } from '../campaigns/campaigns.ts';
 import { matchesCreator } from '../creators/creators.ts';
+import { showCreator } from '../creators/renamed.ts';
 import type { BriefCreate, BriefFilter, BriefPatch, BriefSent } from './briefs.shapes.ts';
 
 export type BriefStatus = BriefsTable['status'];
@@ -27,6 +28,12 @@ export const briefs = listing({
   table: 'briefs',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt', 'sentAt', 'firstViewedAt', 'completedAt'],
+  shown: [
+    showCreator('briefs'),
+    // The numbers of recipients, and of those who have viewed it.
+    (brandId, after) => sql`select brief_id from brief_recipients
+      where brand_id = ${brandId} and greatest(sent_at, viewed_at) > ${after}`,
+  ],
   matching: (db, brandId, { campaign_id, creator_email, status }: Omit<BriefFilter, keyof Page>) =>
     db
       .selectFrom('briefs')

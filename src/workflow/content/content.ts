@@ -16,6 +16,7 @@ import { findAddressee, notOnRoster } from '../applications/applications.ts';
 import { endRightsByPosts } from '../assets/assets.ts';
 import { campaignProblems } from '../campaigns/campaigns.ts';
 import { matchesCreator } from '../creators/creators.ts';
+import { showCreator } from '../creators/renamed.ts';
 import { listContractDeliverables, listSubmissions } from '../deliverables/deliverables.ts';
 import { type ContentCreate, type ContentFilter, toContent, toNewContent } from './content.shapes.ts';
 import {
@@ -63,6 +64,7 @@ const posts = listing({
   table: 'content',
   time: 'trackedAt',
   changed: ['trackedAt', 'lastRefreshed', 'refreshRequestedAt'],
+  shown: [showCreator('content')],
   matching: (db, brandId, { creator_email, platform, campaign_id }: Omit<ContentFilter, keyof Page>) =>
     db
       .selectFrom('content')

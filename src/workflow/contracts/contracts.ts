@@ -15,6 +15,7 @@ import { getBrand, getBrandCurrency } from '../../platform/brands/brands.ts';
 import { findAddressee, notOnRoster } from '../applications/applications.ts';
 import { campaignProblems, getCampaign, validateCompensation } from '../campaigns/campaigns.ts';
 import { matchesCreator } from '../creators/creators.ts';
+import { showCreator } from '../creators/renamed.ts';
 import {
   cancelContractDeliverables,
   createContractDeliverables,
@@ -52,6 +53,7 @@ export const contracts = listing({
   table: 'contracts',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt', 'sentAt', 'signedAt', 'expiredAt'],
+  shown: [showCreator('contracts')],
   matching: (db, brandId, { creator_email, campaign_id, status }: Omit<ContractFilter, keyof Page>) =>
     db
       .selectFrom('contracts')

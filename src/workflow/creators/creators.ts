@@ -102,7 +102,11 @@ const FOLLOWERS = { photo_app: 'creators.igFollowers', video_app: 'creators.ttFo
 /** The larger of two audiences: they overlap, so a sum would count people twice. */
 const largestFollowing = sql<number | null>`greatest(creators.ig_followers, creators.tt_followers)`;
 
-const TIMES = { time: 'entry.addedAt', changed: ['entry.addedAt', 'entry.updatedAt', 'creators.updatedAt'] };
+const TIMES = {
+  table: 'entry',
+  time: 'entry.addedAt',
+  changed: ['entry.addedAt', 'entry.updatedAt', 'creators.updatedAt'],
+};
 
 /** Creators who are or were on the roster. Applicants are not creators of the brand. */
 function matchingCreators(db: Db, brandId: string, where: CreatorConditions) {
@@ -112,7 +116,7 @@ function matchingCreators(db: Db, brandId: string, where: CreatorConditions) {
     .innerJoin('creators', 'creators.id', 'entry.creatorId')
     .where('entry.brandId', '=', brandId)
     .where('creators.brandId', '=', brandId)
-    .where(inWindow(TIMES, where))
+    .where(inWindow(TIMES, brandId, where))
     .where(matchesPerson(where));
   // No handles of the stream app are stored.
   if (platform === 'stream_app') return matching.where(sql<boolean>`false`);
@@ -314,7 +318,10 @@ export async function changeCreator(
   const isReaddressed = change.email !== undefined && change.email?.toLowerCase() !== old.email?.toLowerCase();
   // The reader of the earlier address no longer sees the page.
   const linkReset = isReaddressed ? { linkVersion: old.linkVersion + 1 } : {};
-  const row = await updateCreator(work.db, old, { ...profileReset, ...change, ...linkReset, updatedAt: work.now });
+  const isRenamed = (['email', 'name'] as const).some((key) => change[key] !== undefined && change[key] !== old[key]);
+  const renaming = isRenamed ? { renamedAt: work.now } : {};
+  const wholeChange = { ...profileReset, ...change, ...linkReset, ...renaming, updatedAt: work.now };
+  const row = await updateCreator(work.db, old, wholeChange);
   if (row) work.audit({ resourceId: row.id, old, new: row });
   return row;
 }

@@ -15,6 +15,7 @@ import { findAddressee, notOnRoster } from '../applications/applications.ts';
 import { createAsset } from '../assets/assets.ts';
 import { campaignProblems } from '../campaigns/campaigns.ts';
 import { matchesCreator } from '../creators/creators.ts';
+import { showCreator } from '../creators/renamed.ts';
 import { mailCreated, mailMove } from './deliverables.mails.ts';
 import {
   type DeliverableCreate,
@@ -58,6 +59,13 @@ export const deliverables = listing({
   table: 'deliverables',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt', 'submittedAt', 'approvedAt'],
+  shown: [
+    showCreator('deliverables'),
+    // The campaign is that of the contract.
+    (brandId, after) => sql`select one.id from deliverables as one
+      join contracts as contract on contract.id = one.contract_id and contract.brand_id = one.brand_id
+      where one.brand_id = ${brandId} and contract.updated_at > ${after}`,
+  ],
   matching: (db, brandId, { campaign_id, contract_id, creator_email, status, overdue, today }: DeliverableSelection) =>
     db
       .selectFrom('deliverables')

@@ -13,6 +13,7 @@ import { toWire } from '../../kit/values/wire.ts';
 import { mailPeople } from '../../platform/people/people.ts';
 import { type Addressee, getAddressee } from '../applications/applications.ts';
 import { matchesCreator } from '../creators/creators.ts';
+import { showCreator } from '../creators/renamed.ts';
 import { REPLIES_PER_HOUR } from './contact-guard.ts';
 import { type ConversationFilter, Message, type MessageCreate, PREVIEW_CHARACTERS } from './messages.shapes.ts';
 
@@ -45,6 +46,7 @@ export const conversations = listing({
   table: 'conversations',
   time: 'lastMessageAt',
   changed: ['createdAt', 'lastMessageAt'],
+  shown: [showCreator('conversations')],
   matching: (db, brandId, { creator_email, unread, answered }: Omit<ConversationFilter, keyof Page>) =>
     db
       .selectFrom('conversations')

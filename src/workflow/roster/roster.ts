@@ -23,6 +23,7 @@ import {
   matchesPerson,
 } from '../creators/creators.ts';
 import type { ProfileColumns } from '../creators/profiles.ts';
+import { selectRegrouped } from '../creators/renamed.ts';
 import { followMailAddress } from '../payments/payments.ts';
 import { joinDefaultGroup } from './memberships.ts';
 import type { RosterAdd, RosterAddByHandle, RosterFilter, RosterPatch } from './roster.shapes.ts';
@@ -138,6 +139,14 @@ export const roster = listing({
   table: 'roster_entries',
   time: 'addedAt',
   changed: ['addedAt', 'updatedAt'],
+  shown: [
+    (
+      brandId,
+      after,
+    ) => sql`select one.id from roster_entries as one where one.brand_id = ${brandId} and one.creator_id in (
+      select id from creators where brand_id = ${brandId} and updated_at > ${after}
+      union all ${selectRegrouped(brandId, after)})`,
+  ],
   sums: {
     currency: sql`(select brands.currency from brands where brands.id = roster_entries.brand_id)`,
     of: {

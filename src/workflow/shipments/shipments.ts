@@ -12,6 +12,7 @@ import { toWire } from '../../kit/values/wire.ts';
 import { findAddressee, notOnRoster } from '../applications/applications.ts';
 import { campaignProblems } from '../campaigns/campaigns.ts';
 import { matchesCreator } from '../creators/creators.ts';
+import { showCreator } from '../creators/renamed.ts';
 import { Shipment, type ShipmentCreate, type ShipmentFilter, type ShipmentPatch } from './shipments.shapes.ts';
 
 export type ShipmentStatus = ShipmentsTable['status'];
@@ -69,6 +70,7 @@ export const shipments = listing({
   table: 'shipments',
   time: 'createdAt',
   changed: ['createdAt', 'updatedAt'],
+  shown: [showCreator('shipments')],
   matching: (db, brandId, { creator_email, campaign_id, status }: Omit<ShipmentFilter, keyof Page>) =>
     db
       .selectFrom('shipments')

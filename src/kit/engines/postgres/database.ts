@@ -501,6 +501,7 @@ export interface CreatorsTable {
   updatedAt: Date | null;
   linkVersion: Generated<number>;
   erasedBy: string | null;
+  renamedAt: Date | null;
 }
 
 export interface CreditEntriesTable {

@@ -7,7 +7,7 @@ import type { Db, Exports } from './open.ts';
 import { lockOwn } from './own.ts';
 import { readRowCount } from './row-counts.ts';
 import { openSlowCounts } from './slow-counts.ts';
-import { type Cut, cutTo, inOrder, inWindow, type Order, type Place, type Rank } from './window.ts';
+import { type Cut, cutTo, inOrder, inWindow, type Order, type Place, type Rank, type ShownChanges } from './window.ts';
 
 /** A figure for `sort=`, in SQL and of a row. */
 interface RowRank<Row, Where> extends Rank {
@@ -51,6 +51,8 @@ interface Listed<
   time: Time;
   /** The columns that say when a row was created and last changed, for `updated_after`. */
   changed: readonly string[];
+  /** Changes of other rows that these rows show, for the same. */
+  shown?: readonly ShownChanges[];
   /** True if the table has the triggers of `row_counts`, because a brand may have millions of its rows. */
   isCounted?: boolean;
   /** What `totals=true` sums: amounts in minor units of each row's currency, or numbers of things. Null counts as 0. */
@@ -95,6 +97,7 @@ export function listing<
   table,
   time,
   changed,
+  shown,
   isCounted = false,
   sums,
   matching,
@@ -103,9 +106,11 @@ export function listing<
 }: Listed<Time, Sum, Where, FoundDb, Found, RowDb, Tables, Row>) {
   const column = (name: string) => sql.ref<string>(`${table}.${name}`);
   const ofBrand = (brandId: string) => sql<boolean>`${column('brandId')} = ${brandId}`;
-  const times = { time: `${table}.${time}`, changed: changed.map((name) => `${table}.${name}`) };
+  const times = { table, time: `${table}.${time}`, changed: changed.map((name) => `${table}.${name}`), shown };
   const selectMatching = (db: Db, brandId: string, where: Where) =>
-    matching(db, brandId, where).where(ofBrand(brandId)).where(inWindow(times, where));
+    matching(db, brandId, where)
+      .where(ofBrand(brandId))
+      .where(inWindow(times, brandId, where));
 
   function rankBy({ sort }: ListWindow<string>): RowRank<Simplify<Row>, Where> | undefined {
     const rank = ranks?.[sort];

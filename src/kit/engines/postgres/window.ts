@@ -6,12 +6,17 @@ interface WindowQuery {
   updated_after?: Date | undefined;
 }
 
+/** Selects the ids of rows that show something of other rows, such as a creator's name, which changed after a time. */
+export type ShownChanges = (brandId: string, after: Date) => RawBuilder<unknown>;
+
 /** The columns that a window looks at. */
 export interface Times {
+  table: string;
   /** The column that lists are ordered by. */
   time: string;
   /** Columns with the times of creation and change: the latest counts. */
   changed: readonly string[];
+  shown?: readonly ShownChanges[] | undefined;
 }
 
 /** The latest of these times, as the indexes of large lists have it. */
@@ -22,12 +27,21 @@ function selectLatest(columns: readonly string[]) {
     : sql<Date>`greatest(${sql.join(columns.map((name) => sql.ref(name)))})`;
 }
 
+/** The ids are a union, because the index of the row's own times serves no condition with an alternative. */
+function isChanged({ table, changed, shown = [] }: Times, brandId: string, after: Date) {
+  const isOwn = sql<boolean>`${selectLatest(changed)} > ${after}`;
+  if (shown.length === 0) return isOwn;
+  const others = shown.map((select) => sql`union all ${select(brandId, after)}`);
+  return sql<boolean>`${sql.ref(`${table}.id`)} in (select ${sql.ref(`${table}.id`)} from ${sql.table(table)}
+    where ${sql.ref(`${table}.brandId`)} = ${brandId} and ${isOwn} ${sql.join(others, sql` `)})`;
+}
+
 /** A condition that the row was created, and changed, within the window. */
-export function inWindow({ time, changed }: Times, { created_after, created_before, updated_after }: WindowQuery) {
-  const at = sql.ref<Date>(time);
+export function inWindow(times: Times, brandId: string, { created_after, created_before, updated_after }: WindowQuery) {
+  const at = sql.ref<Date>(times.time);
   return sql<boolean>`(${created_after ?? null}::timestamptz is null or ${at} > ${created_after ?? null})
     and (${created_before ?? null}::timestamptz is null or ${at} <= ${created_before ?? null})
-    and ${updated_after === undefined ? sql`true` : sql`${selectLatest(changed)} > ${updated_after}`}`;
+    and ${updated_after === undefined ? sql`true` : isChanged(times, brandId, updated_after)}`;
 }
 
 /** The part of a list to read: a page, or the rows after a given one. */
