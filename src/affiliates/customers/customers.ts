@@ -14,7 +14,7 @@ import type { Page } from '../../kit/values/page.ts';
 import { omitUndefined } from '../../kit/values/patch.ts';
 import { wallMs } from '../../kit/values/time-zone.ts';
 import { matchesCreator, shownName } from '../../workflow/creators/creators.ts';
-import { showCreator } from '../../workflow/creators/renamed.ts';
+import { selectRegrouped, showCreator } from '../../workflow/creators/renamed.ts';
 import { INHERITED } from '../../workflow/terms/inherited.ts';
 import { parseTerms } from '../../workflow/terms/versions.ts';
 import { matchesGroup, selectGroupId } from '../groups/present-groups.ts';
@@ -197,6 +197,12 @@ export const customers = listing({
   changed: ['createdAt', 'updatedAt'],
   shown: [
     showCreator('customers'),
+    (brandId, after) => sql`select one.id from customers as one
+      where one.brand_id = ${brandId} and one.creator_id in (${selectRegrouped(brandId, after)})`,
+    // The code as it is spelt now.
+    (brandId, after) => sql`select one.id from customers as one
+      join links as link on link.id = one.link_id and link.brand_id = one.brand_id
+      where one.brand_id = ${brandId} and link.updated_at > ${after}`,
     // Payments made, and the end by a rejected commission.
     (brandId, after) => sql`select customer_id from orders
       where brand_id = ${brandId} and customer_id is not null and greatest(created_at, updated_at) > ${after}`,

@@ -115,7 +115,8 @@ export const isTimeSort = (sort: string): boolean => SORTS.some((one) => one ===
 const AFTER = 'Returns only items created after this time.';
 const BEFORE =
   'Returns only items created at or before this time; a date includes the whole day. Set it to the `created_at` of the first item to keep pages stable while new items arrive.';
-const UPDATED = 'Returns only items created or changed after this time.';
+const UPDATED =
+  'Returns only items created or changed after this time. Figures such as revenue are no change of an item.';
 
 /** The query parameters of every list of a brand's rows: page, window of creation times, order. */
 export const ListQuery = {
