@@ -1,16 +1,18 @@
 import { useNavigate } from '@tanstack/react-router';
 import type { Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
-import { useCall, useRows } from '../call/use.ts';
+import { useAll, useCall, useFirst, useRows } from '../call/use.ts';
+import { CreatorFaces } from '../kit/creator-face.tsx';
 import { Download } from '../kit/download.tsx';
 import { Filters, findChoice, stateFilter, useFilters } from '../kit/filters.tsx';
-import { counted, day, deadline, isPastDeadline, money, number } from '../kit/format.ts';
+import { counted, day, deadline, isPastDeadline, minorMoney, money, number } from '../kit/format.ts';
 import { useDialog } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Badge, Button, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { Foot } from '../kit/totals.tsx';
 import { FIRST_FIELDS } from './campaign-edit.tsx';
+import { SINCE, spendIn } from './campaign-spend.ts';
 import { CampaignLink } from './item-links.tsx';
 
 const SORTS = listChoices('list_campaigns', 'sort');
@@ -38,6 +40,33 @@ function amounts(of: Pick<Campaign, SoldFigure | 'by_currency'>, figure: SoldFig
   );
 }
 
+const FACES = 3;
+
+/** The number of a campaign's creators at any stage, beside the faces of the first. */
+function Crowd({ of: { id } }: { of: Campaign }) {
+  const { data } = useFirst('list_campaign_creators', {}, { params: { id }, limit: FACES });
+  if (!data) return '…';
+  const { total } = data.pagination;
+  if (total === 0) return '–';
+  return (
+    <span className="crowd">
+      <CreatorFaces of={data.data} />
+      {number(total)}
+    </span>
+  );
+}
+
+/** What each campaign cost since it began, as on its own page. */
+function useSpend(): (id: string) => string {
+  const { data } = useAll('get_analytics_returns', { by: 'campaign', from: SINCE });
+  return (id) => {
+    if (!data) return '…';
+    const sums = data.flatMap((row) => (row.key === id ? [{ currency: row.currency, minor: spendIn(row) }] : []));
+    const texts = sums.map(({ currency, minor }) => (minor === 0 ? null : minorMoney(minor, currency)));
+    return texts.filter(Boolean).join(', ') || '–';
+  };
+}
+
 export function Campaigns() {
   const { get } = useFilters();
   const sort = findChoice(get('sort'), SORTS) ?? 'newest';
@@ -46,6 +75,7 @@ export function Campaigns() {
   const totals = useCall('list_campaigns', { query: { ...query, sort: 'newest', totals: true, limit: 1 } }).data
     ?.totals;
   const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
+  const spend = useSpend();
   const making = useDialog('create');
   const navigate = useNavigate();
   const columns: readonly Column<Campaign>[] = [
@@ -61,6 +91,7 @@ export function Campaigns() {
       ),
     },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
+    { head: 'Creators', cell: (campaign) => <Crowd of={campaign} />, isWide: true },
     {
       head: 'Applications',
       cell: ({ applicant_count }) => number(applicant_count),
@@ -69,7 +100,7 @@ export function Campaigns() {
       chip: 'named',
     },
     {
-      head: 'Applications accepted',
+      head: 'Accepted',
       cell: ({ hired_count }) => number(hired_count),
       sort: { by: 'accepted', isOn: sort === 'accepted' },
       isNumber: true,
@@ -88,6 +119,7 @@ export function Campaigns() {
       isNumber: true,
       isWide: true,
     },
+    { head: 'Spend', cell: ({ id }) => spend(id), isNumber: true, isWide: true },
     {
       head: 'Deadline',
       cell: (campaign) => (campaign.deadline === null ? '–' : <Deadline of={campaign} />),
@@ -118,12 +150,12 @@ export function Campaigns() {
                 count: counted(sum.count, 'campaign'),
                 sums: [
                   ['Applications', number(sum.applicant_count)],
-                  ['Applications accepted', number(sum.hired_count)],
+                  ['Accepted', number(sum.hired_count)],
                   ['Sales', money(sum.revenue, sum.currency)],
                   ['Commission', money(sum.commission, sum.currency)],
                 ],
               }))}
-              note={`All time, by these campaigns’ links and codes: paid orders, less refunds. Amounts in ${currency}.`}
+              note={`All time: paid orders by these campaigns’ links and codes, less refunds. Spend: fees, commissions, gifts and fixed costs. Amounts in ${currency}.`}
             />
           ) : null
         }
