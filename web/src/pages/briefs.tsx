@@ -193,9 +193,9 @@ function Complete({ of: { id, title }, onDone }: { of: Brief; onDone?: () => voi
       needs="update_brief"
       isBusy={complete.isPending}
       onPress={() => void completeIt()}
-      {...(onDone ? {} : { label: `Mark as completed: ${title}` })}
+      {...(onDone ? {} : { label: `Complete ${title}` })}
     >
-      Mark as completed
+      {onDone ? 'Mark as completed' : 'Complete'}
     </Button>
   );
 }
@@ -293,7 +293,6 @@ export function Briefs() {
     },
     { head: 'Opened', cell: (brief) => (brief.recipient_count > 0 ? <Opens of={brief} /> : '–'), chip: 'value' },
     { head: 'Due', cell: ({ due_date, status }) => <Due at={due_date} isDone={!isOwed(status)} />, isWide: true },
-    { head: 'Sent', cell: ({ sent_at }) => day(sent_at), isWide: true },
     { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
     {
       head: 'Actions',

@@ -58,6 +58,7 @@ export function Readiness({ of: campaign }: { of: Campaign }) {
   const left = steps.filter(({ isDone }) => !isDone).length;
   return (
     <Card title={left === 0 ? 'Ready to publish' : `Before it opens: ${left} of ${steps.length} left`}>
+      {left > 0 && <p className="hint">Creators will miss these on its page. You can publish without them.</p>}
       <Checklist of={steps.map((step) => ({ ...step, name: <strong>{step.name}</strong> }))} />
     </Card>
   );

@@ -2,7 +2,6 @@ import { useNavigate } from '@tanstack/react-router';
 import type { Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
 import { useAll, useCall, useFirst, useRows } from '../call/use.ts';
-import { CreatorFaces } from '../kit/creator-face.tsx';
 import { Download } from '../kit/download.tsx';
 import { Filters, findChoice, stateFilter, useFilters } from '../kit/filters.tsx';
 import { counted, day, deadline, isPastDeadline, minorMoney, money, number } from '../kit/format.ts';
@@ -40,20 +39,10 @@ function amounts(of: Pick<Campaign, SoldFigure | 'by_currency'>, figure: SoldFig
   );
 }
 
-const FACES = 3;
-
-/** The number of a campaign's creators at any stage, beside the faces of the first. */
-function Crowd({ of: { id } }: { of: Campaign }) {
-  const { data } = useFirst('list_campaign_creators', {}, { params: { id }, limit: FACES });
-  if (!data) return '…';
-  const { total } = data.pagination;
-  if (total === 0) return '–';
-  return (
-    <span className="crowd">
-      <CreatorFaces of={data.data} />
-      {number(total)}
-    </span>
-  );
+/** The number of a campaign's creators, at any stage. */
+function Creators({ of: { id } }: { of: Campaign }) {
+  const { data } = useFirst('list_campaign_creators', {}, { params: { id }, limit: 1 });
+  return data ? number(data.pagination.total) : '…';
 }
 
 /** What each campaign cost since it began, as on its own page. */
@@ -91,9 +80,9 @@ export function Campaigns() {
       ),
     },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
-    { head: 'Creators', cell: (campaign) => <Crowd of={campaign} />, isWide: true },
+    { head: 'Creators', cell: (campaign) => <Creators of={campaign} />, isNumber: true, isWide: true },
     {
-      head: 'Applications',
+      head: 'Applied',
       cell: ({ applicant_count }) => number(applicant_count),
       sort: { by: 'applications', isOn: sort === 'applications' },
       isNumber: true,
@@ -149,7 +138,7 @@ export function Campaigns() {
               lines={totals.map((sum) => ({
                 count: counted(sum.count, 'campaign'),
                 sums: [
-                  ['Applications', number(sum.applicant_count)],
+                  ['Applied', number(sum.applicant_count)],
                   ['Accepted', number(sum.hired_count)],
                   ['Sales', money(sum.revenue, sum.currency)],
                   ['Commission', money(sum.commission, sum.currency)],

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
@@ -81,13 +81,13 @@ function Preview({ of: { id, status } }: { of: Pick<Contract, 'id' | 'status'> }
 }
 
 /** The day of the signature, or the last one for it. */
-function Signature({ of: { status, signed_at, expires_at } }: { of: Contract }) {
-  if (signed_at) return <span className="nowrap">Signed {day(signed_at)}</span>;
+function renderSignature({ status, signed_at, expires_at }: Contract): ReactNode {
+  if (signed_at) return `Signed ${day(signed_at)}`;
   if ((status !== 'draft' && status !== 'sent') || expires_at === null) return '–';
   return (
-    <span className="nowrap">
+    <>
       Sign by <Due at={toDay(expires_at)} isDone={status === 'draft'} />
-    </span>
+    </>
   );
 }
 
@@ -224,7 +224,7 @@ export function Contracts() {
       ),
     },
     { head: 'Pay', cell: payText, isNumber: true, chip: 'value' },
-    { head: 'Signature', cell: (contract) => <Signature of={contract} />, chip: 'value', sort: dueOrder.column },
+    { head: 'Signature', cell: renderSignature, chip: 'value', sort: dueOrder.column },
     { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
     { head: 'Actions', needs: 'send_contract', isWide: true, cell: (contract) => <NextStep of={contract} /> },
   ];

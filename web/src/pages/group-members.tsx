@@ -6,7 +6,7 @@ import { counted, number } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
 import { useOpened } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
-import { Button, Card, Empty } from '../kit/parts.tsx';
+import { Button, Card, Empty, oneLine } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { CreatorName } from './item-links.tsx';
@@ -92,7 +92,7 @@ export function Members({ of: group }: { of: Group }) {
           <CreatorFace name={member.creator_name ?? member.creator_email ?? '?'} email={member.creator_email} />
           <div>
             <CreatorName of={member} />
-            {member.creator_name && <span className="second">{member.creator_email}</span>}
+            {member.creator_name && <span {...oneLine(member.creator_email, 'second')}>{member.creator_email}</span>}
           </div>
         </div>
       ),

@@ -112,17 +112,17 @@ function GroupPanel({ id, onClose }: { id: string | undefined; onClose: () => vo
     <Detail id={id} onClose={onClose} query={query} title={(group) => group?.name ?? 'Group'}>
       {(group) => (
         <>
-          <div className="card-head">
+          <div className="apart">
             <p className="hint">
               {group.default ? 'New creators are added automatically.' : 'New creators are added by hand.'} Created{' '}
-              {day(group.created_at)}.
+              {day(group.created_at)}. The figures are of all time.
             </p>
             <More of={group} onDeleted={onClose} />
           </div>
           <Stats isBrief>
             <Stat label="Creators" value={number(group.creators)} />
-            <Stat label="Sales, all time" value={sold.ofKey(group.id).sales} why={SOLD} />
-            <Stat label="Commission, all time" value={sold.ofKey(group.id).commission} />
+            <Stat label="Sales" value={sold.ofKey(group.id).sales} why={SOLD} />
+            <Stat label="Commission" value={sold.ofKey(group.id).commission} />
           </Stats>
           <Deal of={group} />
           <Members of={group} />
@@ -202,7 +202,7 @@ export function Groups() {
     <>
       <PageHead
         title="Groups"
-        hint="Creators who share a deal, for links and codes without terms of their own. Sales and commission are of all time."
+        hint="Creators who share a deal, unless a link or code has its own. Sales and commission are of all time."
       >
         <Download id="list_groups" query={query} name="groups.csv" />
         <Button needs="create_group" kind="primary" onPress={making.open}>

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import type { Answer, Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
@@ -48,16 +49,16 @@ const isUnsent = (parcel: Pick<Shipment, 'status'>) => parcelState(parcel) === '
 const NEAR_DAYS = 3;
 
 /** The day that a parcel arrived, or is expected. One that should be on its way, and is not, says so. */
-function Arrival({ of: parcel }: { of: Pick<Shipment, 'estimated_arrival' | 'delivered_at' | 'status'> }) {
+function renderArrival(parcel: Pick<Shipment, 'estimated_arrival' | 'delivered_at' | 'status'>): ReactNode {
   const { estimated_arrival: expected, delivered_at, status } = parcel;
-  if (status === 'delivered' && delivered_at) return <span className="nowrap">Delivered {day(delivered_at)}</span>;
+  if (status === 'delivered' && delivered_at) return day(delivered_at);
   if (expected === null || status === 'delivered' || status === 'returned') return '–';
   const isBehind = isUnsent(parcel) && daysUntil(expected) <= NEAR_DAYS;
   return (
-    <span className="nowrap">
-      Expected <Due at={expected} late="Late" isDone={isUnsent(parcel)} />
+    <>
+      <Due at={expected} late="Late" isDone={isUnsent(parcel)} />
       {isBehind && <span className="badge wait">Not shipped</span>}
-    </span>
+    </>
   );
 }
 
@@ -126,7 +127,13 @@ function listSteps(parcel: ParcelDetail): readonly Step[] {
       ? [{ name: `Reported missing by ${creator}`, at: parcel.reported_missing_at, isDone: true, isBad: true }]
       : isReturned
         ? []
-        : [{ name: `Confirmed by ${creator}`, at: parcel.confirmed_at, isDone: parcel.creator_confirmed_receipt }]),
+        : [
+            {
+              name: `Receipt confirmed by ${creator}`,
+              at: parcel.confirmed_at,
+              isDone: parcel.creator_confirmed_receipt,
+            },
+          ]),
   ];
 }
 
@@ -136,7 +143,7 @@ function Address({ of: parcel }: { of: ParcelDetail }) {
   if (lines.length === 0) return 'No address yet';
   const text = [parcel.creator_name, ...lines].filter(Boolean).join('\n');
   return (
-    <div className="ship-to">
+    <div className="apart">
       <span>{lines.join('\n')}</span>
       <Copy text={text} label="Copy the address" />
     </div>
@@ -167,11 +174,8 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
     >
       {(parcel) => (
         <>
-          <p className="row">
-            <State of={parcel} />
-            <Arrival of={parcel} />
-          </p>
           <div className="row">
+            <State of={parcel} />
             <NextStep of={parcel} isMain />
             <Editor item={parcel} needs="update_shipment">
               {(editing) => <EditShipment {...editing} />}
@@ -231,7 +235,7 @@ export function Shipments() {
         <Opener
           of={{ creator_name, creator_email }}
           onOpen={() => panel.open(id)}
-          second={<span className="contents">{product_description}</span>}
+          second={<span className="parcel-contents">{product_description}</span>}
         >
           {creator_name ?? creator_email ?? id}
         </Opener>
@@ -255,7 +259,7 @@ export function Shipments() {
       isWide: true,
     },
     ...(list.rows.some(({ estimated_arrival, delivered_at }) => (estimated_arrival ?? delivered_at) !== null)
-      ? [{ head: 'Arrival', cell: (row: Shipment) => <Arrival of={row} />, chip: 'value' as const }]
+      ? [{ head: 'Arrival', cell: renderArrival, chip: 'named' as const }]
       : []),
     { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
     { head: 'Actions', needs: 'update_shipment', isWide: true, cell: (row) => <NextStep of={row} /> },
