@@ -6,7 +6,17 @@ import { copied, NOT_COPIED } from '../kit/copied.ts';
 import { creatorName, creatorSecond } from '../kit/creator-name.ts';
 import { Editor } from '../kit/editor.tsx';
 import { findChoice, useFilters } from '../kit/filters.tsx';
-import { deadline, isPastDeadline, isWholeDay, minorMoney, money, multiple, number, words } from '../kit/format.ts';
+import {
+  day,
+  deadline,
+  isPastDeadline,
+  isWholeDay,
+  minorMoney,
+  money,
+  multiple,
+  number,
+  words,
+} from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
 import {
   Badge,
@@ -271,6 +281,7 @@ function About({ campaign }: { campaign: Campaign }) {
         of={[
           ['Pay', offerText(campaign)],
           ['Links and codes pay', <CampaignDeal key="deal" of={campaign} />],
+          ['Created', day(campaign.created_at)],
           ['Type', campaign.campaign_type && words(campaign.campaign_type)],
           [
             'Applications close',

@@ -4,7 +4,7 @@ import { listChoices } from '../call/lists.ts';
 import { useAll, useCall, useFirst, useRows } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { Filters, findChoice, stateFilter, useFilters } from '../kit/filters.tsx';
-import { counted, day, deadline, isPastDeadline, minorMoney, money, number } from '../kit/format.ts';
+import { counted, deadline, isPastDeadline, minorMoney, money, number } from '../kit/format.ts';
 import { useDialog } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Badge, Button, Empty, PageHead } from '../kit/parts.tsx';
@@ -27,6 +27,9 @@ function Deadline({ of: { deadline: at, status } }: { of: Pick<Campaign, 'deadli
     </span>
   );
 }
+
+/** The order of campaigns that no head of a column shows. */
+const ORDERS: Readonly<Record<string, string>> = { newest: 'newest first', oldest: 'oldest first' };
 
 type SoldFigure = 'revenue' | 'commission';
 
@@ -114,7 +117,6 @@ export function Campaigns() {
       cell: (campaign) => (campaign.deadline === null ? '–' : <Deadline of={campaign} />),
       chip: 'named',
     },
-    { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
   ];
   return (
     <>
@@ -130,6 +132,7 @@ export function Campaigns() {
         noun="campaign"
         list={list}
         columns={columns}
+        order={ORDERS[sort]}
         empty={<Empty title="No campaigns yet">Create one and send creators the link to its page.</Empty>}
         foot={
           totals ? (
