@@ -141,6 +141,8 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
     await nobody.getByText('Choose at least one creator').waitFor();
     expect(await sendIt.isDisabled(), 'a brief without recipients').toBe(true);
     await fill({ 'Send to': desk.creator });
+    await open.page.keyboard.press('Enter');
+    await nobody.getByRole('listitem').first().waitFor();
     await sendIt.click();
     await open.page.getByText('Sent to 1 creator.').waitFor();
     await open.page.keyboard.press('Escape');

@@ -15,7 +15,7 @@ import { platformName } from '../kit/platforms.ts';
 import { type Column, Opener, PlainTable } from '../kit/table.tsx';
 import { Ago, Due } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
-import { useWorkQuery, WorkPage } from '../kit/work.tsx';
+import { toOrderText, useWorkQuery, WorkPage } from '../kit/work.tsx';
 import { CONTENT_FIELDS, EditBrief } from './brief-edit.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
 
@@ -236,6 +236,7 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
               ['Campaign', <CampaignName key="campaign" id={brief.campaign_id} />],
               ['Content', words(brief.content_type)],
               ['Platform', platformName(brief.platform)],
+              ['Created', day(brief.created_at)],
               ['Due', brief.due_date && <Due key="due" at={brief.due_date} isDone={!isOwed(brief.status)} />],
               ['Opened', brief.recipients.length > 0 && <Opens key="opens" of={brief} />],
               ['Instructions', brief.instructions],
@@ -293,7 +294,6 @@ export function Briefs() {
     },
     { head: 'Opened', cell: (brief) => (brief.recipient_count > 0 ? <Opens of={brief} /> : '–'), chip: 'value' },
     { head: 'Due', cell: ({ due_date, status }) => <Due at={due_date} isDone={!isOwed(status)} />, isWide: true },
-    { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
     {
       head: 'Actions',
       isWide: true,
@@ -308,6 +308,7 @@ export function Briefs() {
       states={STATES}
       list={list}
       columns={columns}
+      order={toOrderText(query.sort)}
       empty="Write one, and send it to a creator."
       create={{
         operation: 'create_brief',

@@ -200,10 +200,7 @@ export function Groups() {
   const { sales, commission } = sold.ofAll();
   return (
     <>
-      <PageHead
-        title="Groups"
-        hint="Creators who share a deal, unless a link or code has its own. Sales and commission are of all time."
-      >
+      <PageHead title="Groups" hint="Creators who share a deal. Sales and commission are of all time.">
         <Download id="list_groups" query={query} name="groups.csv" />
         <Button needs="create_group" kind="primary" onPress={making.open}>
           Create a group

@@ -102,19 +102,6 @@ export function LinkPanel({ id, onClose }: { id: string | undefined; onClose: ()
             <Stat label="Sales" value={money(link.revenue, link.currency)} />
             <Stat label="Commission" value={money(link.commission, link.currency)} />
           </Stats>
-          <nav className="row" aria-label="More about it">
-            {link.type === 'link' && (
-              <Link to="/clicks" search={{ link_id: link.id }}>
-                Clicks
-              </Link>
-            )}
-            <Link to="/orders" search={{ link_id: link.id }}>
-              Orders
-            </Link>
-            <Link to="/analytics" search={{ link: link.id }}>
-              Analytics
-            </Link>
-          </nav>
           <Facts
             of={[
               ['Status', <Badge key="state" state={link.active ? 'active' : 'off'} />],
@@ -139,6 +126,19 @@ export function LinkPanel({ id, onClose }: { id: string | undefined; onClose: ()
               ['Created', day(link.created_at)],
             ]}
           />
+          <nav className="row" aria-label="More about it">
+            {link.type === 'link' && (
+              <Link to="/clicks" search={{ link_id: link.id }}>
+                Clicks
+              </Link>
+            )}
+            <Link to="/orders" search={{ link_id: link.id }}>
+              Orders
+            </Link>
+            <Link to="/analytics" search={{ link: link.id }}>
+              Analytics
+            </Link>
+          </nav>
         </>
       )}
     </Detail>

@@ -12,7 +12,7 @@ import { type Step, Steps } from '../kit/steps.tsx';
 import { type Column, Opener } from '../kit/table.tsx';
 import { Due, Time } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
-import { useWorkQuery, WorkPage } from '../kit/work.tsx';
+import { toOrderText, useWorkQuery, WorkPage } from '../kit/work.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
 import { addressLines, parcelState } from './parcel.ts';
 import { ShareDialog } from './shipment-share.tsx';
@@ -57,7 +57,7 @@ function renderArrival(parcel: Pick<Shipment, 'estimated_arrival' | 'delivered_a
   return (
     <>
       <Due at={expected} late="Late" isDone={isUnsent(parcel)} />
-      {isBehind && <span className="badge wait">Not shipped</span>}
+      {isBehind && <span className="second late">Not shipped</span>}
     </>
   );
 }
@@ -261,7 +261,6 @@ export function Shipments() {
     ...(list.rows.some(({ estimated_arrival, delivered_at }) => (estimated_arrival ?? delivered_at) !== null)
       ? [{ head: 'Arrival', cell: renderArrival, chip: 'named' as const }]
       : []),
-    { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
     { head: 'Actions', needs: 'update_shipment', isWide: true, cell: (row) => <NextStep of={row} /> },
   ];
   return (
@@ -271,6 +270,7 @@ export function Shipments() {
       states={STATES}
       list={list}
       columns={columns}
+      order={toOrderText(query.sort)}
       empty="Add one when you send products to a creator."
       actions={
         <Button needs="share_shipments" onPress={sharing.open}>
