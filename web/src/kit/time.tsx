@@ -39,17 +39,17 @@ export function Ago({ at }: TimeProps) {
 const NEAR = ['Today', 'Tomorrow'];
 
 /** The mark of a day that has passed, or is near. */
-function DueMark({ at, late }: { at: string; late: string }) {
-  if (isPastDeadline(at)) return <span className="badge bad">{late}</span>;
+function DueMark({ at }: { at: string }) {
+  if (isPastDeadline(at)) return <span className="badge bad">Overdue</span>;
   const near = NEAR[daysUntil(at)];
   return near && <span className="badge wait">{near}</span>;
 }
 
 /** The day that something is due, and whether it is late, today or tomorrow; what is done is never marked. */
-export function Due({ at, isDone, late = 'Overdue' }: TimeProps & { isDone: boolean; late?: string }) {
+export function Due({ at, isDone }: TimeProps & { isDone: boolean }) {
   return (
     <>
-      {day(at)} {!isDone && at && <DueMark at={at} late={late} />}
+      {day(at)} {!isDone && at && <DueMark at={at} />}
     </>
   );
 }

@@ -4,13 +4,13 @@ import { listChoices } from '../call/lists.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Detail } from '../kit/detail.tsx';
 import { type Editing, Editor } from '../kit/editor.tsx';
-import { day, daysUntil, words } from '../kit/format.ts';
+import { day, daysUntil, isPastDeadline, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Badge, Button, Copy, Facts, OnPhone } from '../kit/parts.tsx';
 import { type Step, Steps } from '../kit/steps.tsx';
 import { type Column, Opener } from '../kit/table.tsx';
-import { Due, Time } from '../kit/time.tsx';
+import { Time } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { toOrderText, useWorkQuery, WorkPage } from '../kit/work.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
@@ -54,10 +54,11 @@ function renderArrival(parcel: Pick<Shipment, 'estimated_arrival' | 'delivered_a
   if (status === 'delivered' && delivered_at) return day(delivered_at);
   if (expected === null || status === 'delivered' || status === 'returned') return '–';
   const isBehind = isUnsent(parcel) && daysUntil(expected) <= NEAR_DAYS;
+  const mark = isBehind ? 'Not shipped' : isPastDeadline(expected) && 'Late';
   return (
     <>
-      <Due at={expected} late="Late" isDone={isUnsent(parcel)} />
-      {isBehind && <span className="second late">Not shipped</span>}
+      {day(expected)}
+      {mark && <span className="second late">{mark}</span>}
     </>
   );
 }
