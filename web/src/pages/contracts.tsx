@@ -25,7 +25,7 @@ const STATES = listChoices('list_contracts', 'status');
 type Contract = Row<'list_contracts'>;
 /** Why a contract that is not a draft cannot be edited. */
 const WHY_NOT_EDITED = {
-  sent: 'This contract was sent and cannot be edited. To change it, void it and draft another.',
+  sent: 'This contract has been sent and can no longer be edited. To change it, void it and draft another.',
   signed: 'A signed contract cannot be edited.',
   expired: 'This contract has ended and cannot be edited. Draft another instead.',
 } as const;
