@@ -17,8 +17,14 @@ const PARTS: readonly string[] = [
 
 /** Shared by all interfaces: the server and its gate. No interface imports another. */
 const SHARED_INTERFACE = 'http';
-/** The web app knows the API by its declarations, and writes figures as mails and creators' pages do. */
-const FOR_BROWSERS = ['src/interfaces/nouns.ts', 'src/kit/values/decimals.ts', 'src/kit/values/format.ts'];
+/** The web app knows the API by its declarations, and writes figures and contracts as mails and creators' pages do. */
+const FOR_BROWSERS = [
+  'src/interfaces/nouns.ts',
+  'src/kit/values/compensation-text.ts',
+  'src/kit/values/decimals.ts',
+  'src/kit/values/format.ts',
+  'src/workflow/contracts/sections.ts',
+];
 const MAX_LINES = 500;
 const GENERATED = 'src/kit/engines/postgres/database.ts';
 

@@ -1,5 +1,5 @@
+import { type Compensation, compensationText } from './compensation-text.ts';
 import { fromMinor } from './decimals.ts';
-import { formatRoundMoney } from './format.ts';
 import { fromPpm, toMinor, toPpm } from './money.ts';
 
 /** The columns that store a compensation. */
@@ -15,12 +15,6 @@ export const WEIGHED_COMPENSATION = {
   rate: 'compensationRatePpm',
   promised: { minor: 'compensationAmountMinor', currency: 'compensationCurrency' },
 } as const;
-
-export interface Compensation {
-  type: string;
-  amount: number | null;
-  currency: string | null;
-}
 
 const NONE: StoredCompensation = {
   compensationType: null,
@@ -61,14 +55,8 @@ export function toCompensation(row: StoredCompensation): Compensation | null {
   return { type, amount: ppm === null ? money : fromPpm(ppm), currency };
 }
 
-/**
- * "$500 fixed", "€1,250 fixed", "15% commission"; "Fixed" or "Commission" without an amount. "Product only" is the type
- * `product`, whatever its amount. Null without a compensation.
- */
+/** The pay of a row in words, or null without a compensation. */
 export function compensationLabel(row: StoredCompensation): string | null {
-  const { type, minor, ppm, currency } = toColumns(row);
-  if (type === null) return null;
-  if (type === 'product') return 'Product only';
-  if (type === 'commission') return ppm === null ? 'Commission' : `${fromPpm(ppm)}% commission`;
-  return minor === null || currency === null ? 'Fixed' : `${formatRoundMoney(minor, currency)} fixed`;
+  const compensation = toCompensation(row);
+  return compensation && compensationText(compensation);
 }

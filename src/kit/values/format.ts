@@ -75,8 +75,12 @@ export const formatMoney = (minor: number, currency: string): string =>
   formatAmount(fromMinor(minor, currency), currency);
 
 /** `$500`, `€1,250.50`: decimals only when there are any, for an amount in a phrase. */
+export const formatRoundAmount = (amount: number, currency: string): string =>
+  withMinus(amounts(currency).round.format(amount));
+
+/** The same of minor units. */
 export const formatRoundMoney = (minor: number, currency: string): string =>
-  withMinus(amounts(currency).round.format(fromMinor(minor, currency)));
+  formatRoundAmount(fromMinor(minor, currency), currency);
 
 /** `$1.2K`, for the axis of a chart. */
 export const formatCompactAmount = (amount: number, currency: string): string =>

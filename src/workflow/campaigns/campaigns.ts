@@ -5,12 +5,8 @@ import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { table } from '../../kit/operation/table.ts';
 import type { Work } from '../../kit/operation/work.ts';
-import {
-  type Compensation,
-  compensationLabel,
-  storedCompensation,
-  toCompensation,
-} from '../../kit/values/compensation.ts';
+import { compensationLabel, storedCompensation, toCompensation } from '../../kit/values/compensation.ts';
+import type { Compensation } from '../../kit/values/compensation-text.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { type Problem, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
 import { type Html, html } from '../../kit/html/html.ts';
-import { dayText } from '../../kit/html/times.ts';
 import { canonicalJson } from '../../kit/values/canonical.ts';
 import { compensationLabel, toCompensation } from '../../kit/values/compensation.ts';
-import { platformName } from '../../kit/values/platforms.ts';
 import { ContractTerms } from '../deliverables/deliverables.shapes.ts';
 import type { ContractFacts } from './contracts.ts';
+import { toSections } from './sections.ts';
 
 /**
  * The text that is signed: everything that binds, frozen at the first sending. A later shape gets another `version`.
@@ -82,61 +81,7 @@ export const hashDocument = (document: string): Buffer => createHash('sha256').u
 
 export const readDocument = (document: string): SignedText => SignedText.parse(JSON.parse(document));
 
-/** A channel is any word of the brand; a single adjective needs its noun. */
-const CHANNELS: Readonly<Record<string, string>> = { organic: 'organic posts', paid: 'paid ads' };
-const nameChannel = (channel: string): string => CHANNELS[channel] ?? channel.replaceAll('_', ' ');
-
-const STARTS = { signed: 'from the signature', posted: 'from the first post', fixed: 'from' } as const;
 const NOTHING = html``;
-
-/** "2 × reel, Instagram, by January 31, 2027" */
-function itemLine({ type, platform, quantity, due_date }: SignedText['deliverables'][number]): string {
-  return [
-    `${quantity} × ${type}`,
-    ...(platform === null ? [] : [platformName(platform)]),
-    ...(due_date === null ? [] : [`by ${dayText(due_date)}`]),
-  ].join(', ');
-}
-
-function termsLines(terms: NonNullable<SignedText['terms']>): string[] {
-  const { channels, territory, days, starts, starts_on } = terms;
-  const from = `${STARTS[starts]}${starts_on === null ? '' : ` ${dayText(starts_on)}`}`;
-  return [
-    `Channels: ${channels.length > 0 ? channels.map(nameChannel).join(', ') : 'any'}`,
-    `Territory: ${territory ?? 'worldwide'}`,
-    days === null ? `How long: without an end, ${from}` : `How long: ${days} ${days === 1 ? 'day' : 'days'}, ${from}`,
-  ];
-}
-
-interface Section {
-  heading: string;
-  /** The person's own words, or a standard sentence. */
-  text?: string;
-  lines?: string[];
-}
-
-/** The signed text in sections, for display. */
-function toSections(text: SignedText): Section[] {
-  const { brand, creator, campaign, compensation, deliverables, usage_rights, terms } = text;
-  const who = creator.name === null ? creator.email : `${creator.name} (${creator.email})`;
-  const isNone = usage_rights === null && terms === null;
-  return [
-    {
-      heading: 'Who',
-      text: `Between ${brand.name} and ${who}${campaign === null ? '' : `, for the campaign ${campaign.title}`}.`,
-    },
-    deliverables.length === 0
-      ? { heading: 'Deliverables', text: 'No deliverables.' }
-      : { heading: 'Deliverables', lines: deliverables.map(itemLine) },
-    { heading: 'Compensation', text: compensation === null ? 'None.' : (compensation.label ?? compensation.type) },
-    {
-      heading: 'Usage rights',
-      ...(isNone ? { text: 'None.' } : {}),
-      ...(usage_rights === null ? {} : { text: usage_rights }),
-      ...(terms === null ? {} : { lines: termsLines(terms) }),
-    },
-  ];
-}
 
 /** The signed text as HTML, for a page. */
 export const documentHtml = (text: SignedText): Html => html`<section>

@@ -173,6 +173,7 @@ describe.skipIf(!hasBrowser('Campaigns and creators in the web app'))('a campaig
     await page
       .getByRole('row', { name: /Summer launch/ })
       .getByRole('button')
+      .first()
       .click();
     await page.getByRole('link', { name: 'Open the signed contract' }).click();
     await page.getByText('Signed by Ana Diaz').waitFor();
@@ -233,7 +234,7 @@ describe.skipIf(!hasBrowser('Campaigns and creators in the web app'))('a campaig
     await page.getByRole('button', { name: 'Columns of Contracts' }).click();
     await page.getByLabel('Pay', { exact: true }).uncheck();
     await page.reload();
-    await page.getByRole('columnheader', { name: 'Signed' }).waitFor();
+    await page.getByRole('columnheader', { name: 'Signature' }).waitFor();
     expect(await page.getByRole('columnheader', { name: 'Pay' }).count()).toBe(0);
     await page.getByRole('button', { name: 'Created' }).click();
     await page.locator('th[aria-sort="ascending"]').waitFor();

@@ -181,6 +181,11 @@ describe.skipIf(!hasBrowser('Terms in the web app'))('in the web app, terms', ()
     await form.getByRole('button', { name: 'Create the group' }).click();
     const group = dialog('Ambassadors');
     await group.getByText('12% of each order; within a budget of $20 for all.').waitFor();
+    await group.getByRole('button', { name: 'Edit: Terms of Ambassadors' }).click();
+    await dialog('Terms of Ambassadors').getByLabel('Review period, in days').fill('21');
+    await dialog('Terms of Ambassadors').getByRole('button', { name: 'Save' }).click();
+    await group.getByText('21 days').waitFor();
+    await group.getByText('12% of each order; within a budget of $20 for all.').waitFor();
     await group.getByRole('button', { name: 'Add creators' }).click();
     const adding = dialog('Add creators to Ambassadors');
     await adding.getByLabel('Email addresses').fill(`${ana}\n${ben}\nnobody@mail.example`);

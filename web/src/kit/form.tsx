@@ -40,6 +40,8 @@ export interface Field {
   heading?: string;
   /** The value stays and is sent, but has no effect now. */
   isReadOnly?: boolean;
+  /** Called with the creators that are chosen, each time that they change. */
+  onChosen?: (emails: readonly string[]) => void;
 }
 
 /** The values of a form by name. Blank text counts as missing. */
@@ -71,7 +73,7 @@ function Control({ field, common: labelled }: { field: Field; common: LabelledIn
   const common = { ...labelled, name };
   const text = value === null || value === undefined ? '' : String(value);
   const picker = { id, name, isRequired, isInvalid, value: text, describedBy: described };
-  if (kind === 'creators') return <CreatorsPicker {...picker} />;
+  if (kind === 'creators') return <CreatorsPicker {...picker} onChosen={field.onChosen} />;
   if (isPickerKind(kind)) return <Picker kind={kind} {...picker} />;
   if (kind === 'checkbox') return <input type="checkbox" {...common} defaultChecked={value === true} />;
   if (kind === 'textarea') return <textarea rows={4} {...common} maxLength={maxLength} defaultValue={text} />;
@@ -206,6 +208,8 @@ export interface FormProps extends FieldsProps {
   onCancel?: () => void;
   /** Another object each time that a button asks for the form, which is in the page already. */
   asked?: object | undefined;
+  /** True while something is missing that a hint names; it cannot be sent yet. */
+  isBlocked?: boolean;
   /** Clears the form after sending, for another entry. */
   isEmptied?: boolean;
   kind?: 'primary' | 'plain' | 'danger';
@@ -354,6 +358,7 @@ function FilledIn(props: FilledInProps) {
     onCancel,
     asked = false,
     isEmptied,
+    isBlocked = false,
     kind = 'primary',
     actions = [],
     beside,
@@ -414,7 +419,7 @@ function FilledIn(props: FilledInProps) {
       <div className="popup-foot">
         {onCancel && <Button onPress={onCancel}>Cancel</Button>}
         {kind === 'primary' && beside}
-        <Button kind={actions.length > 0 ? 'plain' : kind} type="submit" isBusy={isBusy}>
+        <Button kind={actions.length > 0 ? 'plain' : kind} type="submit" isBusy={isBusy} isDisabled={isBlocked}>
           {action}
         </Button>
         {kind !== 'primary' && beside}

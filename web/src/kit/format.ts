@@ -130,6 +130,12 @@ export function isPastDeadline(value: Time): boolean {
   return here.isoDays.format(new Date()) > value.slice(0, 10);
 }
 
+/** The days until a date in the brand's time zone: 0 on the day itself, less once it has passed. */
+export function daysUntil(value: string): number {
+  const at = isWholeDay(value) ? value.slice(0, 10) : isoDay(Date.parse(value));
+  return Math.round((Date.parse(at) - Date.parse(today())) / 86_400_000);
+}
+
 const UNITS = [
   ['day', 86_400_000],
   ['hour', 3_600_000],

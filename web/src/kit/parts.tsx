@@ -81,7 +81,6 @@ const TONES: Readonly<Record<string, Tone>> = {
   paid: 'good',
   ok: 'good',
   delivered: 'good',
-  completed: 'good',
   signed: 'good',
   succeeded: 'good',
   resolved: 'good',
@@ -273,6 +272,15 @@ export function Loading({ rows = 6 }: { rows?: number }) {
       {Array.from({ length: rows }, (_, i) => `row ${i}`).map((name) => (
         <span key={name} className="bone" />
       ))}
+    </div>
+  );
+}
+
+/** A row's action on a phone, which has no column for it. */
+export function OnPhone({ children }: { children: ReactNode }) {
+  return (
+    <div className="narrow">
+      <div className="row">{children}</div>
     </div>
   );
 }

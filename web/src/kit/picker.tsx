@@ -120,6 +120,8 @@ interface PickerProps {
   /** The name of the form's field that has the value. */
   name?: string;
   onPick?: (value: string) => void;
+  /** Called with what is typed so far, or nothing if it is no value yet. */
+  onTyped?: (value: string) => void;
   /** True if it is cleared after each choice, for another one. */
   isEmptied?: boolean;
   isRequired?: boolean | undefined;
@@ -129,7 +131,7 @@ interface PickerProps {
 
 /** A text field that suggests creators, campaigns or links while their names are typed. */
 export function Picker(props: PickerProps) {
-  const { kind, id, name, onPick, isEmptied = false, isRequired, describedBy, isInvalid } = props;
+  const { kind, id, name, onPick, onTyped, isEmptied = false, isRequired, describedBy, isInvalid } = props;
   const { useFound, useNamed, placeholder, isValue } = SOURCES[kind];
   const list = useId();
   const input = useRef<HTMLInputElement>(null);
@@ -176,6 +178,7 @@ export function Picker(props: PickerProps) {
     setOpen(true);
     setActive(-1);
     if (enteredText === '') onPick?.('');
+    onTyped?.(isValue(enteredText) ? enteredText : '');
   }
   function pick(choice: Choice) {
     if (choice.unless !== undefined) return;
@@ -277,20 +280,25 @@ function Chosen({ email, onRemove }: { email: string; onRemove: () => void }) {
   );
 }
 
+interface CreatorsProps extends Omit<PickerProps, 'kind' | 'onPick' | 'onTyped'> {
+  /** Called with their addresses, and the one that is being typed, each time that they change. */
+  onChosen: ((emails: readonly string[]) => void) | undefined;
+}
+
 /** Several creators, whose email addresses are the form's value, with commas between them. */
-export function CreatorsPicker({ name, value, isRequired, ...input }: Omit<PickerProps, 'kind' | 'onPick'>) {
+export function CreatorsPicker({ name, value, isRequired, onChosen, ...input }: CreatorsProps) {
   const [emails, setEmails] = useState<readonly string[]>(value === '' ? [] : value.split(','));
-  const add = (email: string) => email !== '' && setEmails((all) => [...new Set([...all, email])]);
+  const choose = (next: readonly string[]) => {
+    setEmails(next);
+    onChosen?.(next);
+  };
+  const add = (email: string) => email !== '' && choose([...new Set([...emails, email])]);
   return (
     <div className="many">
       {emails.length > 0 && (
         <ul className="plain row">
           {emails.map((email) => (
-            <Chosen
-              key={email}
-              email={email}
-              onRemove={() => setEmails((all) => all.filter((other) => other !== email))}
-            />
+            <Chosen key={email} email={email} onRemove={() => choose(emails.filter((other) => other !== email))} />
           ))}
         </ul>
       )}
@@ -298,6 +306,7 @@ export function CreatorsPicker({ name, value, isRequired, ...input }: Omit<Picke
         kind="creator"
         value=""
         onPick={add}
+        onTyped={(email) => onChosen?.(email === '' ? emails : [...emails, email])}
         isEmptied
         isRequired={isRequired === true && emails.length === 0}
         {...input}

@@ -1,4 +1,4 @@
-import { ago, day, isPastDeadline, time, utcTime } from './format.ts';
+import { ago, day, daysUntil, isPastDeadline, time, utcTime } from './format.ts';
 
 interface TimeProps {
   at: string | null | undefined;
@@ -36,11 +36,20 @@ export function Ago({ at }: TimeProps) {
   );
 }
 
-/** The day that something is due, and whether it is late; what is done is never late. */
-export function Due({ at, isDone, late = 'Overdue' }: TimeProps & { isDone: boolean; late?: string }) {
+const NEAR = ['Today', 'Tomorrow'];
+
+/** The mark of a day that has passed, or is near. */
+function DueMark({ at }: { at: string }) {
+  if (isPastDeadline(at)) return <span className="badge bad">Overdue</span>;
+  const near = NEAR[daysUntil(at)];
+  return near && <span className="badge wait">{near}</span>;
+}
+
+/** The day that something is due, and whether it is late, today or tomorrow; what is done is never marked. */
+export function Due({ at, isDone }: TimeProps & { isDone: boolean }) {
   return (
     <>
-      {day(at)} {!isDone && isPastDeadline(at) && <span className="badge bad">{late}</span>}
+      {day(at)} {!isDone && at && <DueMark at={at} />}
     </>
   );
 }

@@ -16,13 +16,19 @@ interface TotalsProps<Row extends Sums> {
   note?: string;
 }
 
+/** A sum in words, or a short form of it, which says the whole where the pointer rests on it. */
+type Sum = string | { short: string; whole: string };
+
 interface FootProps {
   /** Describes the sums for people who cannot see them. */
   label: string;
   /** Each sum stands below the column whose head is its name, or is given. */
-  lines: readonly { count: string; sums: readonly (readonly [name: string, sum: string, column?: string])[] }[];
+  lines: readonly { count: string; sums: readonly (readonly [name: string, sum: Sum, column?: string])[] }[];
   note?: string | undefined;
 }
+
+const ShownSum = ({ of }: { of: Sum }) =>
+  typeof of === 'string' ? <strong>{of}</strong> : <strong title={of.whole}>{of.short}</strong>;
 
 /** A narrower table has no room for sums beside their count, in pixels. */
 const NARROW = 600;
@@ -62,11 +68,11 @@ export function Foot({ label, lines, note }: FootProps) {
     <section ref={section} className={isAligned ? 'totals aligned' : 'totals'} aria-label={label}>
       <ul className="plain">
         {lines.map(({ count, sums }) => (
-          <li key={`${count} ${sums.join(' ')}`}>
+          <li key={`${count} ${sums.map(([name]) => name).join(' ')}`}>
             <span>{count}</span>
             {sums.map(([name, sum, column = name]) => (
               <span key={name} style={isAligned ? { insetInlineEnd: edges.get(column) } : undefined}>
-                {name} <strong>{sum}</strong>
+                {name} <ShownSum of={sum} />
               </span>
             ))}
           </li>

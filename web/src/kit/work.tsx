@@ -7,6 +7,10 @@ import { OperationDialog, type OperationFormProps } from './operation-form.tsx';
 import { Button, Empty, PageHead } from './parts.tsx';
 import { type Column, Table } from './table.tsx';
 
+/** The order by time in words, for a list without a column that shows it. */
+export const toOrderText = (sort: 'newest' | 'oldest' | undefined) =>
+  sort === 'oldest' ? 'oldest first' : 'newest first';
+
 /** The order of a list of what is due: by time, or the soonest first. */
 export function useDueOrder() {
   const { get } = useFilters();
@@ -33,6 +37,8 @@ interface WorkPageProps<Item extends object, Id extends OperationId> {
   columns: readonly Column<Item>[];
   /** Tells what to do while the list is empty. */
   empty: string;
+  /** The order in force, in words, if no head of a column shows it. */
+  order?: string;
   /** The form that makes one, and the button that opens it. */
   create: OperationFormProps<Id> & { title: string; hint?: string };
   /** Beside the button that makes one. */
@@ -43,7 +49,7 @@ interface WorkPageProps<Item extends object, Id extends OperationId> {
 
 /** A page that lists one kind of work with creators, by status, creator and campaign. */
 export function WorkPage<Item extends object, Id extends OperationId>(props: WorkPageProps<Item, Id>) {
-  const { title, hint, states, list, columns, empty, create, actions, children } = props;
+  const { title, hint, states, list, columns, empty, order, create, actions, children } = props;
   const making = useDialog('create');
   return (
     <>
@@ -59,6 +65,7 @@ export function WorkPage<Item extends object, Id extends OperationId>(props: Wor
         noun={title.toLowerCase().replace(/s$/, '')}
         list={list}
         columns={columns}
+        order={order}
         empty={<Empty title={`No ${title.toLowerCase()} yet`}>{empty}</Empty>}
       />
       <OperationDialog {...create} isOpen={making.isOpen} onClose={making.close} />

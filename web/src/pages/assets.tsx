@@ -98,18 +98,6 @@ function OpenedFile({ id, onClose }: OpenedFileProps) {
       {(asset) => (
         <>
           {asset.thumbnail_url && <img className="preview" src={asset.thumbnail_url} alt={asset.name} />}
-          <Facts
-            of={[
-              ['Type', `${words(asset.type)}, ${asset.mime_type}`],
-              ['Size', bytes(asset.size_bytes)],
-              ['Creator', <CreatorName key="creator" of={asset} />],
-              ['Campaign', <CampaignName key="campaign" id={asset.campaign_id} />],
-              ['Source', words(asset.source)],
-              ['Rights', asset.usage_rights],
-              ['Rights end', day(asset.rights_expires_at)],
-              ['Added', day(asset.created_at)],
-            ]}
-          />
           {folders.error && <Failure error={folders.error} again={() => void folders.refetch()} />}
           <div className="row">
             <a className="button primary" href={asset.url} target="_blank" rel="noreferrer">
@@ -134,6 +122,18 @@ function OpenedFile({ id, onClose }: OpenedFileProps) {
               <p>The file is deleted permanently.</p>
             </Confirm>
           </div>
+          <Facts
+            of={[
+              ['Type', `${words(asset.type)}, ${asset.mime_type}`],
+              ['Size', bytes(asset.size_bytes)],
+              ['Creator', <CreatorName key="creator" of={asset} />],
+              ['Campaign', <CampaignName key="campaign" id={asset.campaign_id} />],
+              ['Source', words(asset.source)],
+              ['Rights', asset.usage_rights],
+              ['Rights end', day(asset.rights_expires_at)],
+              ['Added', day(asset.created_at)],
+            ]}
+          />
         </>
       )}
     </Detail>

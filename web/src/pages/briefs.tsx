@@ -8,18 +8,21 @@ import { Confirm } from '../kit/dialog.tsx';
 import { Editor } from '../kit/editor.tsx';
 import { Form } from '../kit/form.tsx';
 import { counted, day, number, words } from '../kit/format.ts';
+import { Menu } from '../kit/menu.tsx';
 import { useOpened } from '../kit/opened.ts';
-import { Badge, Button, Facts, Failure, IfMay } from '../kit/parts.tsx';
+import { Badge, Button, Facts, IfMay, OnPhone } from '../kit/parts.tsx';
 import { platformName } from '../kit/platforms.ts';
 import { type Column, Opener, PlainTable } from '../kit/table.tsx';
 import { Ago, Due } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
-import { useWorkQuery, WorkPage } from '../kit/work.tsx';
+import { toOrderText, useWorkQuery, WorkPage } from '../kit/work.tsx';
 import { CONTENT_FIELDS, EditBrief } from './brief-edit.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
 
 const STATES = listChoices('list_briefs', 'status');
 type Brief = Row<'list_briefs'>;
+const SHOWN = ['list_briefs', 'get_brief'] as const;
+type BriefDetail = Answer<'get_brief'>['data'];
 const isOwed = (status: Brief['status']) => status === 'sent' || status === 'in_progress';
 
 /** The creator, or how many received it. */
@@ -41,7 +44,7 @@ function Opens({ of: { recipient_count: all, viewed_count: viewed } }: { of: Bri
   );
 }
 
-function Recipients({ of: brief }: { of: Answer<'get_brief'>['data'] }) {
+function Recipients({ of: brief }: { of: BriefDetail }) {
   const [only, ...others] = brief.recipients;
   if (others.length > 0) return counted(brief.recipients.length, 'creator');
   const email = only?.email ?? brief.creator_email;
@@ -51,7 +54,7 @@ function Recipients({ of: brief }: { of: Answer<'get_brief'>['data'] }) {
 
 /** Sends a brief to several creators, and says who got it; those who have it are skipped. */
 function useSendTo() {
-  const send = useChange('send_brief', ['list_briefs', 'get_brief']);
+  const send = useChange('send_brief', SHOWN);
   const say = useSay();
   return async (id: string, emails: readonly string[]) => {
     const body = { action: 'send' as const, recipients: emails.map((email) => ({ email })) };
@@ -72,6 +75,7 @@ function SendTo({ of: { id, status, creator_email } }: { of: Brief }) {
   const sendTo = useSendTo();
   const isFirst = status === 'draft' && creator_email === null;
   const [isOpen, setOpen] = useState(isFirst);
+  const [isEmpty, setEmpty] = useState(true);
   if (!isOpen) {
     return (
       <Button needs="send_brief" onPress={() => setOpen(true)}>
@@ -83,9 +87,17 @@ function SendTo({ of: { id, status, creator_email } }: { of: Brief }) {
     <IfMay needs="send_brief">
       <Form
         fields={[
-          { name: 'to', label: isFirst ? 'Send to' : 'Send to more creators', kind: 'creators', isRequired: true },
+          {
+            name: 'to',
+            label: isFirst ? 'Send to' : 'Send to more creators',
+            kind: 'creators',
+            isRequired: true,
+            hint: isEmpty ? 'Choose at least one creator; then it can be sent.' : undefined,
+            onChosen: (emails) => setEmpty(emails.length === 0),
+          },
         ]}
         action="Send"
+        isBlocked={isEmpty}
         isEmptied
         onSubmit={(values) => sendTo(id, splitEmails(values.text('to')))}
         {...(isFirst ? {} : { onCancel: () => setOpen(false) })}
@@ -94,23 +106,129 @@ function SendTo({ of: { id, status, creator_email } }: { of: Brief }) {
   );
 }
 
-function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }) {
-  const query = useCall('get_brief', { params: { id: id ?? '' } }, { enabled: id !== undefined });
-  const send = useChange('send_brief', ['list_briefs', 'get_brief']);
+/** Everyone it was sent to, and who opened it. */
+function SentTo({ of: { recipients } }: { of: BriefDetail }) {
+  return (
+    <PlainTable
+      caption="Recipients"
+      rows={recipients}
+      getKey={({ email }) => email}
+      columns={[
+        {
+          head: 'Sent to',
+          cell: ({ email, sent_at }) => (
+            <div className="person">
+              <CreatorFace name={email} email={email} />
+              <div>
+                <CreatorName of={{ creator_email: email }} />
+                <span className="second">{day(sent_at)}</span>
+              </div>
+            </div>
+          ),
+        },
+        {
+          head: 'Opened',
+          cell: ({ viewed_at }) => (viewed_at ? <Ago at={viewed_at} /> : <Badge state="not_yet" />),
+        },
+      ]}
+    />
+  );
+}
+
+/** A draft has a page already, but nobody has its address. */
+function Delete({ of: { id, title }, onDone }: { of: Brief; onDone: () => void }) {
   const remove = useChange('delete_brief', ['list_briefs']);
-  const complete = useChange('update_brief', ['list_briefs', 'get_brief']);
+  return (
+    <Menu label="More actions for the brief" needs="delete_brief">
+      <Confirm
+        needs="delete_brief"
+        label="Delete"
+        title={`Delete ${title}?`}
+        action="Delete"
+        onConfirm={async () => {
+          await remove.mutateAsync({ params: { id } });
+          onDone();
+        }}
+      >
+        <p>Its page will stop working.</p>
+      </Confirm>
+    </Menu>
+  );
+}
+
+/** Sends a draft to its creator. */
+function Send({ of: { id, creator_name, creator_email }, isMain = false }: { of: Brief; isMain?: boolean }) {
+  const send = useChange('send_brief', SHOWN);
+  const say = useSay();
+  const label = `Send to ${creator_name ?? creator_email}`;
+  const sendIt = () =>
+    send.mutateAsync({ params: { id }, body: { action: 'send' } }).then(
+      () => say('The brief is being sent.'),
+      ({ message }: Error) => say(message),
+    );
+  return (
+    <Button
+      needs="send_brief"
+      kind={isMain ? 'primary' : 'plain'}
+      isBusy={send.isPending}
+      onPress={() => void sendIt()}
+      label={label}
+    >
+      {isMain ? label : 'Send'}
+    </Button>
+  );
+}
+
+/** Nothing more is owed for it. */
+function Complete({ of: { id, title }, onDone }: { of: Brief; onDone?: () => void }) {
+  const complete = useChange('update_brief', SHOWN);
   const say = useSay();
   const completeIt = () =>
-    complete.mutateAsync({ params: { id: id ?? '' }, body: { status: 'completed' } }).then(onClose, () => undefined);
-  const sendIt = () =>
-    send.mutateAsync({ params: { id: id ?? '' }, body: { action: 'send' } }).then(
-      () => say('The brief is being sent.'),
-      () => undefined,
+    complete.mutateAsync({ params: { id }, body: { status: 'completed' } }).then(
+      () => onDone?.(),
+      ({ message }: Error) => say(message),
     );
+  return (
+    <Button
+      needs="update_brief"
+      isBusy={complete.isPending}
+      onPress={() => void completeIt()}
+      {...(onDone ? {} : { label: `Complete ${title}` })}
+    >
+      {onDone ? 'Mark as completed' : 'Complete'}
+    </Button>
+  );
+}
+
+/** The next step of a row: a draft gets its creators or is sent, and what was sent is completed. */
+function NextStep({ of: brief, onOpen }: { of: Brief; onOpen: () => void }) {
+  if (isOwed(brief.status)) return <Complete of={brief} />;
+  if (brief.status !== 'draft') return null;
+  if (brief.creator_email !== null) return <Send of={brief} />;
+  return (
+    <Button needs="send_brief" onPress={onOpen} label={`Choose creators for ${brief.title}`}>
+      Choose creators
+    </Button>
+  );
+}
+
+function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }) {
+  const query = useCall('get_brief', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   return (
     <Detail id={id} onClose={onClose} query={query} title={(brief) => brief?.title ?? 'Brief'}>
       {(brief) => (
         <>
+          <div className="row">
+            {brief.status === 'draft' && brief.creator_email !== null && <Send of={brief} isMain />}
+            {isOwed(brief.status) && <Complete of={brief} onDone={onClose} />}
+            <Editor item={brief} needs="update_brief">
+              {(editing) => <EditBrief {...editing} />}
+            </Editor>
+            {brief.status === 'draft' && <Delete of={brief} onDone={onClose} />}
+          </div>
+          {brief.status === 'draft' && <SendTo key={brief.id} of={brief} />}
+          {brief.recipients.length > 0 && <SentTo of={brief} />}
+          {isOwed(brief.status) && <SendTo key={brief.id} of={brief} />}
           <Facts
             of={[
               ['Status', <Badge key="state" state={brief.status} />],
@@ -118,71 +236,15 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
               ['Campaign', <CampaignName key="campaign" id={brief.campaign_id} />],
               ['Content', words(brief.content_type)],
               ['Platform', platformName(brief.platform)],
-              ['Due', day(brief.due_date)],
-              ['Progress', brief.recipients.length > 0 && <Opens key="opens" of={brief} />],
+              ['Created', day(brief.created_at)],
+              ['Due', brief.due_date && <Due key="due" at={brief.due_date} isDone={!isOwed(brief.status)} />],
+              ['Opened', brief.recipients.length > 0 && <Opens key="opens" of={brief} />],
               ['Instructions', brief.instructions],
               ['Talking points', brief.talking_points.join('\n')],
               ['What to avoid', brief.do_not.join('\n')],
               ['Mood board', brief.mood_board_urls.join('\n')],
             ]}
           />
-          {brief.recipients.length > 0 && (
-            <PlainTable
-              caption="Recipients"
-              rows={brief.recipients}
-              getKey={({ email }) => email}
-              columns={[
-                {
-                  head: 'Sent to',
-                  cell: ({ email, sent_at }) => (
-                    <div className="person">
-                      <CreatorFace name={email} email={email} />
-                      <div>
-                        <CreatorName of={{ creator_email: email }} />
-                        <span className="second">{day(sent_at)}</span>
-                      </div>
-                    </div>
-                  ),
-                },
-                {
-                  head: 'Opened',
-                  cell: ({ viewed_at }) => (viewed_at ? <Ago at={viewed_at} /> : <Badge state="not_yet" />),
-                },
-              ]}
-            />
-          )}
-          {send.error && <Failure error={send.error} />}
-          {complete.error && <Failure error={complete.error} />}
-          <div className="row">
-            {brief.status === 'draft' && brief.creator_email !== null && (
-              <Button needs="send_brief" kind="primary" isBusy={send.isPending} onPress={() => void sendIt()}>
-                {`Send to ${brief.creator_name ?? brief.creator_email}`}
-              </Button>
-            )}
-            <Editor item={brief} needs="update_brief">
-              {(editing) => <EditBrief {...editing} />}
-            </Editor>
-            {brief.status === 'draft' && (
-              <Confirm
-                needs="delete_brief"
-                label="Delete"
-                title={`Delete ${brief.title}?`}
-                action="Delete"
-                onConfirm={async () => {
-                  await remove.mutateAsync({ params: { id: brief.id } });
-                  onClose();
-                }}
-              >
-                <p>Its page will stop working.</p>
-              </Confirm>
-            )}
-            {isOwed(brief.status) && (
-              <Button needs="update_brief" isBusy={complete.isPending} onPress={() => void completeIt()}>
-                Mark as completed
-              </Button>
-            )}
-          </div>
-          {brief.status !== 'completed' && <SendTo key={brief.id} of={brief} />}
         </>
       )}
     </Detail>
@@ -219,11 +281,25 @@ export function Briefs() {
       ),
     },
     { head: 'Campaign', cell: ({ campaign_id }) => <CampaignName id={campaign_id} />, isWide: true },
-    { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
-    { head: 'Progress', cell: (brief) => (brief.recipient_count > 0 ? <Opens of={brief} /> : '–'), chip: 'value' },
+    {
+      head: 'Status',
+      cell: (brief) => (
+        <>
+          <Badge state={brief.status} />
+          <OnPhone>
+            <NextStep of={brief} onOpen={() => panel.open(brief.id)} />
+          </OnPhone>
+        </>
+      ),
+    },
+    { head: 'Opened', cell: (brief) => (brief.recipient_count > 0 ? <Opens of={brief} /> : '–'), chip: 'value' },
     { head: 'Due', cell: ({ due_date, status }) => <Due at={due_date} isDone={!isOwed(status)} />, isWide: true },
-    { head: 'Sent', cell: ({ sent_at }) => day(sent_at), isWide: true },
-    { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
+    {
+      head: 'Actions',
+      isWide: true,
+      needs: 'send_brief',
+      cell: (brief) => <NextStep of={brief} onOpen={() => panel.open(brief.id)} />,
+    },
   ];
   return (
     <WorkPage
@@ -232,6 +308,7 @@ export function Briefs() {
       states={STATES}
       list={list}
       columns={columns}
+      order={toOrderText(query.sort)}
       empty="Write one, and send it to a creator."
       create={{
         operation: 'create_brief',

@@ -6,7 +6,17 @@ import { copied, NOT_COPIED } from '../kit/copied.ts';
 import { creatorName, creatorSecond } from '../kit/creator-name.ts';
 import { Editor } from '../kit/editor.tsx';
 import { findChoice, useFilters } from '../kit/filters.tsx';
-import { deadline, isPastDeadline, isWholeDay, minorMoney, money, multiple, number, words } from '../kit/format.ts';
+import {
+  day,
+  deadline,
+  isPastDeadline,
+  isWholeDay,
+  minorMoney,
+  money,
+  multiple,
+  number,
+  words,
+} from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
 import {
   Badge,
@@ -29,6 +39,8 @@ import { DAY_MS } from '../kit/utc-day.ts';
 import { Why } from '../kit/why.tsx';
 import { BudgetBars } from './budget-bars.tsx';
 import { type Campaign, EditCampaign } from './campaign-edit.tsx';
+import { Readiness } from './campaign-readiness.tsx';
+import { costParts, SINCE, spendIn } from './campaign-spend.ts';
 import { offerText } from './compensation.ts';
 import { CreatorCell, FormLinks } from './item-links.tsx';
 import { SalesTrend } from './sales-trend.tsx';
@@ -43,9 +55,6 @@ import {
 } from './work-glances.tsx';
 
 type CampaignMember = Row<'list_campaign_creators'>;
-
-/** All time: a link may be older than its campaign. */
-const SINCE = '2000-01-01';
 
 /** The campaign's costs and earnings since it began, by currency: the same figures as on the page Profit. */
 function Money({ id, isDraft }: { id: string; isDraft: boolean }) {
@@ -87,17 +96,8 @@ const NOTHING = {
 
 function Earned({ of: row, clicks }: { of: Returned; clicks: number }) {
   const { currency, orders, revenue_minor: sales, return_on_spend: returned } = row;
-  const parts = [
-    ['fees', row.fees_minor],
-    ['commissions', row.commission_minor],
-    ['gifts', row.gifts_minor],
-    ['fixed costs', row.fixed_minor],
-  ] as const;
-  const spend = parts.reduce<number | null>(
-    (sum, [, minor]) => (sum === null || minor === null ? null : sum + minor),
-    0,
-  );
-  const costParts = parts.filter(([, minor]) => minor !== null && minor !== 0);
+  const spend = spendIn(row);
+  const knownParts = costParts(row).filter(([, minor]) => minor !== null && minor !== 0);
   return (
     <Stats>
       <Stat
@@ -106,7 +106,7 @@ function Earned({ of: row, clicks }: { of: Returned; clicks: number }) {
         note={
           spend === null
             ? 'A cost is missing: see Profit'
-            : costParts.map(([name, minor]) => `${minorMoney(minor, currency)} ${name}`).join(', ') || 'No cost yet'
+            : knownParts.map(([name, minor]) => `${minorMoney(minor, currency)} ${name}`).join(', ') || 'No cost yet'
         }
       />
       <Stat
@@ -281,6 +281,7 @@ function About({ campaign }: { campaign: Campaign }) {
         of={[
           ['Pay', offerText(campaign)],
           ['Links and codes pay', <CampaignDeal key="deal" of={campaign} />],
+          ['Created', day(campaign.created_at)],
           ['Type', campaign.campaign_type && words(campaign.campaign_type)],
           [
             'Applications close',
@@ -403,6 +404,7 @@ export function CampaignPage() {
       >
         <Actions campaign={campaign} />
       </PageHead>
+      {isDraft && <Readiness of={campaign} />}
       {isDraft && <About campaign={campaign} />}
       <Money id={id} isDraft={isDraft} />
       <Creators campaign={campaign} />

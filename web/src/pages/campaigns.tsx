@@ -1,16 +1,17 @@
 import { useNavigate } from '@tanstack/react-router';
 import type { Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
-import { useCall, useRows } from '../call/use.ts';
+import { useAll, useCall, useFirst, useRows } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { Filters, findChoice, stateFilter, useFilters } from '../kit/filters.tsx';
-import { counted, day, deadline, isPastDeadline, money, number } from '../kit/format.ts';
+import { counted, deadline, isPastDeadline, minorMoney, money, number } from '../kit/format.ts';
 import { useDialog } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Badge, Button, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { Foot } from '../kit/totals.tsx';
 import { FIRST_FIELDS } from './campaign-edit.tsx';
+import { SINCE, spendIn } from './campaign-spend.ts';
 import { CampaignLink } from './item-links.tsx';
 
 const SORTS = listChoices('list_campaigns', 'sort');
@@ -27,6 +28,9 @@ function Deadline({ of: { deadline: at, status } }: { of: Pick<Campaign, 'deadli
   );
 }
 
+/** The order of campaigns that no head of a column shows. */
+const ORDERS: Readonly<Record<string, string>> = { newest: 'newest first', oldest: 'oldest first' };
+
 type SoldFigure = 'revenue' | 'commission';
 
 /** A campaign's sales or commission: in the brand's currency, and in others. */
@@ -38,6 +42,23 @@ function amounts(of: Pick<Campaign, SoldFigure | 'by_currency'>, figure: SoldFig
   );
 }
 
+/** The number of a campaign's creators, at any stage. */
+function Creators({ of: { id } }: { of: Campaign }) {
+  const { data } = useFirst('list_campaign_creators', {}, { params: { id }, limit: 1 });
+  return data ? number(data.pagination.total) : '…';
+}
+
+/** What each campaign cost since it began, as on its own page. */
+function useSpend(): (id: string) => string {
+  const { data } = useAll('get_analytics_returns', { by: 'campaign', from: SINCE });
+  return (id) => {
+    if (!data) return '…';
+    const sums = data.flatMap((row) => (row.key === id ? [{ currency: row.currency, minor: spendIn(row) }] : []));
+    const texts = sums.map(({ currency, minor }) => (minor === 0 ? null : minorMoney(minor, currency)));
+    return texts.filter(Boolean).join(', ') || '–';
+  };
+}
+
 export function Campaigns() {
   const { get } = useFilters();
   const sort = findChoice(get('sort'), SORTS) ?? 'newest';
@@ -46,6 +67,7 @@ export function Campaigns() {
   const totals = useCall('list_campaigns', { query: { ...query, sort: 'newest', totals: true, limit: 1 } }).data
     ?.totals;
   const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
+  const spend = useSpend();
   const making = useDialog('create');
   const navigate = useNavigate();
   const columns: readonly Column<Campaign>[] = [
@@ -61,15 +83,16 @@ export function Campaigns() {
       ),
     },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
+    { head: 'Creators', cell: (campaign) => <Creators of={campaign} />, isNumber: true, isWide: true },
     {
-      head: 'Applications',
+      head: 'Applied',
       cell: ({ applicant_count }) => number(applicant_count),
       sort: { by: 'applications', isOn: sort === 'applications' },
       isNumber: true,
       chip: 'named',
     },
     {
-      head: 'Applications accepted',
+      head: 'Accepted',
       cell: ({ hired_count }) => number(hired_count),
       sort: { by: 'accepted', isOn: sort === 'accepted' },
       isNumber: true,
@@ -88,12 +111,12 @@ export function Campaigns() {
       isNumber: true,
       isWide: true,
     },
+    { head: 'Spend', cell: ({ id }) => spend(id), isNumber: true, isWide: true },
     {
       head: 'Deadline',
       cell: (campaign) => (campaign.deadline === null ? '–' : <Deadline of={campaign} />),
       chip: 'named',
     },
-    { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
   ];
   return (
     <>
@@ -109,6 +132,7 @@ export function Campaigns() {
         noun="campaign"
         list={list}
         columns={columns}
+        order={ORDERS[sort]}
         empty={<Empty title="No campaigns yet">Create one and send creators the link to its page.</Empty>}
         foot={
           totals ? (
@@ -117,13 +141,13 @@ export function Campaigns() {
               lines={totals.map((sum) => ({
                 count: counted(sum.count, 'campaign'),
                 sums: [
-                  ['Applications', number(sum.applicant_count)],
-                  ['Applications accepted', number(sum.hired_count)],
+                  ['Applied', number(sum.applicant_count)],
+                  ['Accepted', number(sum.hired_count)],
                   ['Sales', money(sum.revenue, sum.currency)],
                   ['Commission', money(sum.commission, sum.currency)],
                 ],
               }))}
-              note={`All time, by these campaigns’ links and codes: paid orders, less refunds. Amounts in ${currency}.`}
+              note={`All time: paid orders by these campaigns’ links and codes, less refunds. Spend: fees, commissions, gifts and fixed costs. Amounts in ${currency}.`}
             />
           ) : null
         }

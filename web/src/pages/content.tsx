@@ -42,6 +42,12 @@ const REFRESH_LABELS: Readonly<Record<string, string>> = {
   interrupted: 'Interrupted',
 };
 
+/** A sum as short as the figures above it. */
+const toSum = (value: number) => ({ short: compact(value), whole: number(value) });
+
+/** The order of posts that no head of a column shows. */
+const ORDERS: Readonly<Record<string, string>> = { newest: 'last tracked first', oldest: 'first tracked first' };
+
 function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const { data, error, refetch } = useCall('get_content', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const refresh = useChange('refresh_content', ['list_content', 'get_content']);
@@ -84,6 +90,7 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
               ['Campaign', <CampaignName key="campaign" id={post.campaign_id} />],
               ['Platform', platformName(post.platform)],
               ['Posted', day(post.posted_at)],
+              ['Tracked since', day(post.tracked_at)],
               ['Shares', number(post.metrics.shares)],
               ['Saves', number(post.metrics.saves)],
               [
@@ -100,8 +107,7 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
             </Suspense>
           ) : (
             <p className="hint">
-              {views[0] ? `Read once so far, on ${day(views[0].date)}.` : 'Not read yet.'} The chart of views begins
-              with the second day’s reading.
+              {views.length === 0 && 'No views read yet. '}The chart of views begins with the second day’s reading.
             </p>
           )}
           {refresh.error && <Failure error={refresh.error} />}
@@ -212,7 +218,6 @@ export function Content() {
           },
         ] satisfies Column<Post>[])),
     { head: 'Posted', cell: ({ posted_at }) => <span className="unbroken">{day(posted_at)}</span>, isWide: true },
-    { head: 'Tracked since', cell: ({ tracked_at }) => day(tracked_at), isWide: true, isOrder: true },
   ];
   return (
     <>
@@ -229,6 +234,7 @@ export function Content() {
           noun="post"
           list={list}
           columns={columns}
+          order={ORDERS[sort]}
           note={
             isAlike && (
               <>
@@ -245,9 +251,9 @@ export function Content() {
                   {
                     count: counted(summary.content_count, 'post'),
                     sums: [
-                      ['Views', number(summary.total_views)],
-                      ['Likes', number(summary.total_likes)],
-                      ['Comments', number(summary.total_comments)],
+                      ['Views', toSum(summary.total_views)],
+                      ['Likes', toSum(summary.total_likes)],
+                      ['Comments', toSum(summary.total_comments)],
                     ],
                   },
                 ]}

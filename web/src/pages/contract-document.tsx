@@ -1,5 +1,5 @@
 import { useParams } from '@tanstack/react-router';
-import { useMemo } from 'react';
+import { type ReactNode, useMemo } from 'react';
 import { datesIn } from '../../../src/kit/values/format.ts';
 import { useCall } from '../call/use.ts';
 import { Button, Failure, Loading, PageHead } from '../kit/parts.tsx';
@@ -21,6 +21,16 @@ function parseBlocks(html: string): Block[] {
     tag: element.localName,
     text: element.textContent ?? '',
   }));
+}
+
+/** A text in a frame of its own, which the keyboard scrolls, too. */
+export function TextPreview({ children }: { children: ReactNode }) {
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: the keyboard scrolls it
+    <section className="text-preview stack" tabIndex={0} aria-label="Text of the contract">
+      {children}
+    </section>
+  );
 }
 
 /** A heading or paragraph, or the items of one list. */

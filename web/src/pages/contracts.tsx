@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
@@ -8,20 +8,21 @@ import { Confirm } from '../kit/dialog.tsx';
 import { Editor } from '../kit/editor.tsx';
 import { day, words } from '../kit/format.ts';
 import { toDay } from '../kit/last-day.ts';
+import { Menu } from '../kit/menu.tsx';
 import { useOpened } from '../kit/opened.ts';
-import { Badge, Button, Copy, Facts, Failure } from '../kit/parts.tsx';
+import { Badge, Button, Copy, Facts, Failure, OnPhone } from '../kit/parts.tsx';
 import { type Column, Opener } from '../kit/table.tsx';
 import { Due } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { useDueOrder, useWorkQuery, WorkPage } from '../kit/work.tsx';
 import { payText } from './compensation.ts';
-import { ContractText } from './contract-document.tsx';
+import { ContractText, TextPreview } from './contract-document.tsx';
+import { DraftPreview } from './contract-draft.tsx';
 import { CONTRACT_FIELDS, EarlyDue, EditContract, termsText } from './contract-edit.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
 
 const STATES = listChoices('list_contracts', 'status');
 type Contract = Row<'list_contracts'>;
-const DRAFT = 'The text that the creator signs is written from these terms when you send it.';
 /** Why a contract that is not a draft cannot be edited. */
 const WHY_NOT_EDITED = {
   sent: 'This contract has been sent and can no longer be edited. To change it, void it and draft another.',
@@ -49,14 +50,16 @@ function NextStep({ of: { id, status, creator_name, creator_email } }: { of: Con
       ({ message }: Error) => say(message),
     );
   return (
-    <Button isBusy={send.isPending} onPress={() => void sendIt()} label={`${isDraft ? 'Send to' : 'Remind'} ${who}`}>
+    <Button
+      needs="send_contract"
+      isBusy={send.isPending}
+      onPress={() => void sendIt()}
+      label={`${isDraft ? 'Send to' : 'Remind'} ${who}`}
+    >
       {isDraft ? 'Send' : 'Remind'}
     </Button>
   );
 }
-
-/** The keyboard scrolls it, too. */
-const SCROLLABLE = { tabIndex: 0, role: 'region', 'aria-label': 'Text of the contract' };
 
 /** The text that the creator signs, below the facts. */
 function Preview({ of: { id, status } }: { of: Pick<Contract, 'id' | 'status'> }) {
@@ -70,17 +73,52 @@ function Preview({ of: { id, status } }: { of: Pick<Contract, 'id' | 'status'> }
           {status === 'signed' ? 'Open the signed contract' : 'Open the contract'}
         </Link>
       </div>
-      <div className="text-preview stack" {...SCROLLABLE}>
+      <TextPreview>
         <ContractText html={text.html} />
-      </div>
+      </TextPreview>
     </section>
   );
 }
 
+/** The day of the signature, or the last one for it. */
+function renderSignature({ status, signed_at, expires_at }: Contract): ReactNode {
+  if (signed_at) return `Signed ${day(signed_at)}`;
+  if ((status !== 'draft' && status !== 'sent') || expires_at === null) return '–';
+  return (
+    <>
+      Sign by <Due at={toDay(expires_at)} isDone={status === 'draft'} />
+    </>
+  );
+}
+
+/** Ends a contract that nobody has signed. A draft has it in a menu, beside what is done with drafts. */
+function Void({ of: { id, status } }: { of: Pick<Contract, 'id' | 'status'> }) {
+  const end = useChange('void_contract', ['list_contracts', 'get_contract', 'list_deliverables']);
+  const isDraft = status === 'draft';
+  return (
+    <Confirm
+      needs="void_contract"
+      label={isDraft ? 'Void the draft' : 'Void'}
+      title={isDraft ? 'Void this draft?' : 'Void this contract?'}
+      action="Void"
+      onConfirm={() => end.mutateAsync({ params: { id }, body: {} })}
+    >
+      <p>
+        {isDraft
+          ? 'It can no longer be sent. It stays in the list, and its deliverables are cancelled.'
+          : 'It can no longer be signed. The creator is told by email, and its deliverables are cancelled.'}
+      </p>
+    </Confirm>
+  );
+}
+
+/** How the panel names it. */
+const nameContract = (contract: Pick<Contract, 'creator_name' | 'creator_email'> | undefined) =>
+  contract ? `Contract with ${contract.creator_name ?? contract.creator_email}` : 'Contract';
+
 function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const query = useCall('get_contract', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const send = useChange('send_contract', SENT);
-  const end = useChange('void_contract', ['list_contracts', 'get_contract']);
   // The panel stays mounted when another contract is opened, so the link has to name its contract.
   const [link, setLink] = useState<{ of: string; url: string | null }>();
   const sendIt = async () => {
@@ -88,11 +126,42 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
     setLink({ of: sent.id, url: sent.signature_url });
   };
   return (
-    <Detail id={id} onClose={onClose} query={query} title={(contract) => contract?.title ?? 'Contract'}>
+    <Detail id={id} onClose={onClose} query={query} title={nameContract}>
       {(contract) => (
         <>
+          <div className="row">
+            {['draft', 'sent'].includes(contract.status) && (
+              <Button
+                needs="send_contract"
+                kind="primary"
+                isBusy={send.isPending}
+                onPress={() => void sendIt().catch(() => undefined)}
+              >
+                {contract.status === 'draft' ? 'Send for signature' : 'Remind'}
+              </Button>
+            )}
+            {contract.status === 'draft' && (
+              <>
+                <Editor item={contract} needs="update_contract">
+                  {(editing) => <EditContract {...editing} />}
+                </Editor>
+                <Menu label="More actions for the contract" needs="void_contract">
+                  <Void of={contract} />
+                </Menu>
+              </>
+            )}
+            {contract.status === 'sent' && <Void of={contract} />}
+          </div>
+          {send.error && <Failure error={send.error} />}
+          {link?.of === contract.id && link.url !== null && (
+            <div className="note-box row">
+              <span>The creator was emailed a link to the signing page.</span>{' '}
+              <Copy text={link.url} label="Copy the signing page’s address" />
+            </div>
+          )}
           <Facts
             of={[
+              ['Title', contract.title],
               ['Status', <State key="state" of={contract} />],
               ['Creator', <CreatorName key="creator" of={contract} />],
               ['Campaign', <CampaignName key="campaign" id={contract.campaign_id} />],
@@ -116,43 +185,11 @@ function Opened({ id, onClose }: { id: string | undefined; onClose: () => void }
               ],
             ]}
           />
-          {send.error && <Failure error={send.error} />}
-          {link?.of === contract.id && link.url !== null && (
-            <div className="note-box row">
-              <span>The creator was emailed a link to the signing page.</span>{' '}
-              <Copy text={link.url} label="Copy the signing page’s address" />
-            </div>
+          {contract.status === 'draft' ? (
+            <DraftPreview of={contract} />
+          ) : (
+            <p className="hint">{WHY_NOT_EDITED[contract.status]}</p>
           )}
-          <div className="row">
-            {['draft', 'sent'].includes(contract.status) && (
-              <Button
-                needs="send_contract"
-                kind="primary"
-                isBusy={send.isPending}
-                onPress={() => void sendIt().catch(() => undefined)}
-              >
-                {contract.status === 'draft' ? 'Send for signature' : 'Remind'}
-              </Button>
-            )}
-            {contract.status === 'draft' && (
-              <Editor item={contract} needs="update_contract">
-                {(editing) => <EditContract {...editing} />}
-              </Editor>
-            )}
-            {['draft', 'sent'].includes(contract.status) && (
-              <Confirm
-                needs="void_contract"
-                label="Void"
-                isQuiet={contract.status === 'draft'}
-                title="Void this contract?"
-                action="Void"
-                onConfirm={() => end.mutateAsync({ params: { id: contract.id }, body: {} })}
-              >
-                <p>It can no longer be signed.</p>
-              </Confirm>
-            )}
-          </div>
-          <p className="hint">{contract.status === 'draft' ? DRAFT : WHY_NOT_EDITED[contract.status]}</p>
           {contract.content_sha256 !== null && <Preview of={contract} />}
         </>
       )}
@@ -175,16 +212,19 @@ export function Contracts() {
       ),
     },
     { head: 'Campaign', cell: ({ campaign_id: id }) => (id === null ? '–' : <CampaignName id={id} />), chip: 'value' },
-    { head: 'Status', cell: (contract) => <State of={contract} /> },
-    { head: 'Pay', cell: payText, isNumber: true, chip: 'value' },
     {
-      head: 'Sign by',
-      chip: 'named',
-      sort: dueOrder.column,
-      cell: ({ status, expires_at }) =>
-        status === 'draft' || status === 'sent' ? <Due at={toDay(expires_at)} isDone /> : '–',
+      head: 'Status',
+      cell: (contract) => (
+        <>
+          <State of={contract} />
+          <OnPhone>
+            <NextStep of={contract} />
+          </OnPhone>
+        </>
+      ),
     },
-    { head: 'Signed', cell: ({ signed_at }) => day(signed_at), isWide: true },
+    { head: 'Pay', cell: payText, isNumber: true, chip: 'value' },
+    { head: 'Signature', cell: renderSignature, chip: 'value', sort: dueOrder.column },
     { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
     { head: 'Actions', needs: 'send_contract', isWide: true, cell: (contract) => <NextStep of={contract} /> },
   ];

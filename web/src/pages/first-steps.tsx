@@ -3,6 +3,7 @@ import { type ReactNode, useState } from 'react';
 import type { OperationId } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
 import { useCall } from '../call/use.ts';
+import { Checklist } from '../kit/checklist.tsx';
 import { Button, Card } from '../kit/parts.tsx';
 
 interface Step {
@@ -91,20 +92,9 @@ export function useFirstSteps(): ReactNode | undefined {
   if (own.every(({ isDone }) => isDone)) return null;
   return (
     <Card title="First steps" action={<Button onPress={close}>Dismiss</Button>}>
-      <ul className="checklist">
-        {own.map(({ isDone, link, hint, needs }) => (
-          <li key={needs} className={isDone ? 'done' : undefined}>
-            <span className="tick" aria-hidden>
-              {isDone ? '✓' : ''}
-            </span>
-            <div>
-              {link}
-              {isDone && <span className="sr-only"> (done)</span>}
-              <p className="hint">{hint}</p>
-            </div>
-          </li>
-        ))}
-      </ul>
+      <Checklist
+        of={own.map(({ isDone, link, hint, needs }) => ({ key: needs, isDone: isDone === true, name: link, hint }))}
+      />
     </Card>
   );
 }

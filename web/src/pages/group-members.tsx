@@ -2,11 +2,11 @@ import type { Answer, Row } from '../call/call.ts';
 import { useChange, useRows } from '../call/use.ts';
 import { CreatorFace } from '../kit/creator-face.tsx';
 import { Confirm } from '../kit/dialog.tsx';
-import { day, number } from '../kit/format.ts';
+import { counted, number } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
 import { useOpened } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
-import { Button, Card, Empty } from '../kit/parts.tsx';
+import { Button, Card, Empty, oneLine } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { CreatorName } from './item-links.tsx';
@@ -92,7 +92,7 @@ export function Members({ of: group }: { of: Group }) {
           <CreatorFace name={member.creator_name ?? member.creator_email ?? '?'} email={member.creator_email} />
           <div>
             <CreatorName of={member} />
-            <span className="second">Since {day(member.since)}</span>
+            {member.creator_name && <span {...oneLine(member.creator_email, 'second')}>{member.creator_email}</span>}
           </div>
         </div>
       ),
@@ -122,12 +122,13 @@ export function Members({ of: group }: { of: Group }) {
     },
   ];
   return (
-    <Card title="Creators" action={<AddMembers of={group} />}>
+    <Card title={counted(list.total ?? group.creators, 'creator')} action={<AddMembers of={group} />}>
       <Table
         caption={`Creators in ${group.name}`}
         noun="creator"
         list={list}
         columns={columns}
+        isBare
         usually={3}
         empty={<Empty title="Nobody yet">Add creators of the roster by their email addresses.</Empty>}
       />

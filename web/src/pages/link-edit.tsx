@@ -5,7 +5,7 @@ import { Detail } from '../kit/detail.tsx';
 import { type Editing, Editor } from '../kit/editor.tsx';
 import { day, money, number, percent } from '../kit/format.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
-import { Badge, breakable, Copy, Facts } from '../kit/parts.tsx';
+import { Badge, breakable, Copy, Facts, Stat, Stats } from '../kit/parts.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
 import { RotateCode } from './link-leaks.tsx';
 import { TermsButton } from './terms-dialog.tsx';
@@ -88,6 +88,20 @@ export function LinkPanel({ id, onClose }: { id: string | undefined; onClose: ()
     <Detail id={id} onClose={onClose} query={query} title={(link) => link?.value ?? 'Link or code'}>
       {(link) => (
         <>
+          <div className="row">
+            <Copy kind="primary" text={link.url ?? link.value} label={`Copy ${link.value}`} />
+            <Editor item={link} needs="update_affiliate_link">
+              {(editing) => <EditLink {...editing} />}
+            </Editor>
+            {link.type === 'discount_code' && <RotateCode of={link} />}
+            <LinkTerms of={link} />
+          </div>
+          <Stats isBrief>
+            {link.type === 'link' && <Stat label="Clicks" value={number(link.clicks)} />}
+            <Stat label="Orders" value={number(link.conversions)} />
+            <Stat label="Sales" value={money(link.revenue, link.currency)} />
+            <Stat label="Commission" value={money(link.commission, link.currency)} />
+          </Stats>
           <Facts
             of={[
               ['Status', <Badge key="state" state={link.active ? 'active' : 'off'} />],
@@ -102,10 +116,6 @@ export function LinkPanel({ id, onClose }: { id: string | undefined; onClose: ()
                 : []),
               ['Pays', link.terms_summary],
               ['Terms', <TermsPlace key="terms" of={link} />],
-              ['Clicks', number(link.clicks)],
-              ['Orders', number(link.conversions)],
-              ['Sales', money(link.revenue, link.currency)],
-              ['Earned', money(link.commission, link.currency)],
               ...link.by_currency.map(
                 ({ currency, revenue }) => [`Sales in ${currency}`, money(revenue, currency)] as const,
               ),
@@ -116,14 +126,6 @@ export function LinkPanel({ id, onClose }: { id: string | undefined; onClose: ()
               ['Created', day(link.created_at)],
             ]}
           />
-          <div className="row">
-            <Copy kind="primary" text={link.url ?? link.value} label={`Copy ${link.value}`} />
-            <Editor item={link} needs="update_affiliate_link">
-              {(editing) => <EditLink {...editing} />}
-            </Editor>
-            {link.type === 'discount_code' && <RotateCode of={link} />}
-            <LinkTerms of={link} />
-          </div>
           <nav className="row" aria-label="More about it">
             {link.type === 'link' && (
               <Link to="/clicks" search={{ link_id: link.id }}>

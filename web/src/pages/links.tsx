@@ -30,7 +30,7 @@ function toPath({ url, discount_percent: discount }: LinkRow): string {
 
 /** A phone has no columns for the creator, the rate and what is off. */
 const toCreator = ({ creator_name, creator_email, commission_rate: rate, active }: LinkRow): string =>
-  [creator_name ?? creator_email, `${percent(rate)} commission`, !active && 'off'].filter(Boolean).join(', ');
+  [creator_name ?? creator_email, percent(rate), !active && 'off'].filter(Boolean).join(', ');
 
 const NOUN = ['link or code', 'links and codes'] as const;
 

@@ -5,11 +5,17 @@ type Parcel = Row<'list_shipments'>;
 /** A new parcel is pending: people set and filter one state, for which the API has two names. */
 export const parcelState = ({ status }: Pick<Parcel, 'status'>) => (status === 'created' ? 'pending' : status);
 
+type Addressed = Pick<Parcel, 'shipping_address'>;
+
 /** The delivery address in one line; null without one. */
-export const addressText = ({ shipping_address: address }: Pick<Parcel, 'shipping_address'>) =>
+export const addressText = ({ shipping_address: address }: Addressed) =>
   typeof address === 'string' ? address : address && Object.values(address).filter(Boolean).join(', ');
 
-/** The town and country of an address, which is folded. */
-export const placeText = ({ shipping_address: address }: Pick<Parcel, 'shipping_address'>) =>
-  (typeof address !== 'string' && [address?.city, address?.state, address?.country].filter(Boolean).join(', ')) ||
-  'Address';
+/** The delivery address as on a label. */
+export function addressLines({ shipping_address: address }: Addressed): readonly string[] {
+  if (address === null) return [];
+  if (typeof address === 'string') return [address];
+  const { street, line2, city, state, zip, country } = address;
+  const place = [city, [state, zip].filter(Boolean).join(' ')].filter(Boolean).join(', ');
+  return [street, line2, place, country].flatMap((line) => line || []);
+}

@@ -1,18 +1,20 @@
+import type { ReactNode } from 'react';
 import type { Answer, Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Detail } from '../kit/detail.tsx';
 import { type Editing, Editor } from '../kit/editor.tsx';
-import { day, words } from '../kit/format.ts';
+import { day, daysUntil, isPastDeadline, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
-import { Badge, Button, Facts } from '../kit/parts.tsx';
+import { Badge, Button, Copy, Facts, OnPhone } from '../kit/parts.tsx';
+import { type Step, Steps } from '../kit/steps.tsx';
 import { type Column, Opener } from '../kit/table.tsx';
-import { Due, Time } from '../kit/time.tsx';
+import { Time } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
-import { useWorkQuery, WorkPage } from '../kit/work.tsx';
+import { toOrderText, useWorkQuery, WorkPage } from '../kit/work.tsx';
 import { CampaignName, CreatorName } from './item-links.tsx';
-import { addressText, parcelState, placeText } from './parcel.ts';
+import { addressLines, parcelState } from './parcel.ts';
 import { ShareDialog } from './shipment-share.tsx';
 
 const STATES = listChoices('list_shipments', 'status');
@@ -43,15 +45,21 @@ function Tracked({ of: { carrier, tracking_number: tracked } }: { of: Pick<Shipm
 
 const isUnsent = (parcel: Pick<Shipment, 'status'>) => parcelState(parcel) === 'pending';
 
-/** The day that a parcel arrived, or is expected. A late one that has not left says so. */
-function Arrival({ of: parcel }: { of: Pick<Shipment, 'estimated_arrival' | 'delivered_at' | 'status'> }) {
+/** So few days before its arrival, a parcel should be on its way. */
+const NEAR_DAYS = 3;
+
+/** The day that a parcel arrived, or is expected. One that should be on its way, and is not, says so. */
+function renderArrival(parcel: Pick<Shipment, 'estimated_arrival' | 'delivered_at' | 'status'>): ReactNode {
   const { estimated_arrival: expected, delivered_at, status } = parcel;
-  if (status === 'delivered' && delivered_at) return <span className="nowrap">Delivered {day(delivered_at)}</span>;
+  if (status === 'delivered' && delivered_at) return day(delivered_at);
   if (expected === null || status === 'delivered' || status === 'returned') return '–';
+  const isBehind = isUnsent(parcel) && daysUntil(expected) <= NEAR_DAYS;
+  const mark = isBehind ? 'Not shipped' : isPastDeadline(expected) && 'Late';
   return (
-    <span className="nowrap">
-      Expected <Due at={expected} late={isUnsent(parcel) ? 'Should have left' : 'Late'} isDone={false} />
-    </span>
+    <>
+      {day(expected)}
+      {mark && <span className="second late">{mark}</span>}
+    </>
   );
 }
 
@@ -61,7 +69,7 @@ const State = ({ of: parcel }: { of: Pick<Shipment, 'status'> }) => (
 );
 
 /** Marks a parcel as sent, or as arrived where no carrier says so. */
-function NextStep({ of: parcel }: { of: Pick<Shipment, 'id' | 'status'> }) {
+function NextStep({ of: parcel, isMain = false }: { of: Shipment; isMain?: boolean }) {
   const update = useChange('update_shipment', ['list_shipments', 'get_shipment']);
   const say = useSay();
   const next = isUnsent(parcel) ? 'shipped' : parcel.status === 'shipped' ? 'delivered' : null;
@@ -72,7 +80,13 @@ function NextStep({ of: parcel }: { of: Pick<Shipment, 'id' | 'status'> }) {
       ({ message }: Error) => say(message),
     );
   return (
-    <Button needs="update_shipment" kind="primary" isBusy={update.isPending} onPress={() => void move()}>
+    <Button
+      needs="update_shipment"
+      kind={isMain ? 'primary' : 'plain'}
+      isBusy={update.isPending}
+      onPress={() => void move()}
+      {...(isMain ? {} : { label: `Mark as ${next}: ${parcel.creator_name ?? parcel.creator_email ?? parcel.id}` })}
+    >
       {`Mark as ${next}`}
     </Button>
   );
@@ -92,6 +106,48 @@ function EditShipment({ item: parcel, isOpen, onClose }: Editing<Answer<'get_shi
       shown={['list_shipments', 'get_shipment']}
       onDone={onClose}
     />
+  );
+}
+
+type ParcelDetail = Answer<'get_shipment'>['data'];
+
+/** The way of a parcel: what happened, and what is to come. */
+function listSteps(parcel: ParcelDetail): readonly Step[] {
+  const { created_at, shipped_at, delivered_at, estimated_arrival: expected, status } = parcel;
+  const isReturned = status === 'returned';
+  const isDelivered = delivered_at !== null || status === 'delivered';
+  const creator = parcel.creator_name ?? 'the creator';
+  return [
+    { name: 'Created', at: created_at, isDone: true },
+    { name: 'Shipped', at: shipped_at, isDone: shipped_at !== null || !isUnsent(parcel) },
+    ...(isReturned && !isDelivered
+      ? []
+      : [{ name: 'Delivered', at: delivered_at, isDone: isDelivered, note: expected && `Expected ${day(expected)}` }]),
+    ...(isReturned ? [{ name: 'Returned', at: null, isDone: true }] : []),
+    ...(parcel.reported_missing_at
+      ? [{ name: `Reported missing by ${creator}`, at: parcel.reported_missing_at, isDone: true, isBad: true }]
+      : isReturned
+        ? []
+        : [
+            {
+              name: `Receipt confirmed by ${creator}`,
+              at: parcel.confirmed_at,
+              isDone: parcel.creator_confirmed_receipt,
+            },
+          ]),
+  ];
+}
+
+/** The whole address in lines, to copy onto a label. */
+function Address({ of: parcel }: { of: ParcelDetail }) {
+  const lines = addressLines(parcel);
+  if (lines.length === 0) return 'No address yet';
+  const text = [parcel.creator_name, ...lines].filter(Boolean).join('\n');
+  return (
+    <div className="apart">
+      <span>{lines.join('\n')}</span>
+      <Copy text={text} label="Copy the address" />
+    </div>
   );
 }
 
@@ -119,12 +175,9 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
     >
       {(parcel) => (
         <>
-          <p className="row">
-            <State of={parcel} />
-            <Arrival of={parcel} />
-          </p>
           <div className="row">
-            <NextStep of={parcel} />
+            <State of={parcel} />
+            <NextStep of={parcel} isMain />
             <Editor item={parcel} needs="update_shipment">
               {(editing) => <EditShipment {...editing} />}
             </Editor>
@@ -132,6 +185,7 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
               Email the creator
             </Button>
           </div>
+          <Steps of={listSteps(parcel)} />
           <Facts
             of={[
               ['Creator', <CreatorName key="creator" of={parcel} />],
@@ -144,24 +198,7 @@ function Parcel({ id, onClose }: { id: string | undefined; onClose: () => void }
               ['Carrier', parcel.carrier && <Tracked key="carrier" of={parcel} />],
               ['Carrier status', parcel.tracking_status],
               ['Tracking problem', parcel.tracking_error],
-              [
-                'Reported by the creator',
-                parcel.reported_missing_at
-                  ? 'Not received'
-                  : parcel.creator_confirmed_receipt
-                    ? 'Received'
-                    : 'No report yet',
-              ],
-              ['Shipped', day(parcel.shipped_at)],
-              [
-                'Ship to',
-                addressText(parcel) && (
-                  <details>
-                    <summary>{placeText(parcel)}</summary>
-                    {addressText(parcel)}
-                  </details>
-                ),
-              ],
+              ['Ship to', <Address key="address" of={parcel} />],
               ['Notes', parcel.notes],
             ]}
           />
@@ -196,22 +233,36 @@ export function Shipments() {
     {
       head: 'To',
       cell: ({ id, creator_name, creator_email, product_description }) => (
-        <Opener of={{ creator_name, creator_email }} onOpen={() => panel.open(id)} second={product_description}>
+        <Opener
+          of={{ creator_name, creator_email }}
+          onOpen={() => panel.open(id)}
+          second={<span className="parcel-contents">{product_description}</span>}
+        >
           {creator_name ?? creator_email ?? id}
         </Opener>
       ),
     },
     { head: 'Campaign', cell: ({ campaign_id }) => <CampaignName id={campaign_id} />, isWide: true },
-    { head: 'Status', cell: (row) => <State of={row} /> },
+    {
+      head: 'Status',
+      cell: (row) => (
+        <>
+          <State of={row} />
+          <OnPhone>
+            <NextStep of={row} />
+          </OnPhone>
+        </>
+      ),
+    },
     {
       head: 'Carrier',
       cell: (row) => <Tracked of={row} />,
       isWide: true,
     },
     ...(list.rows.some(({ estimated_arrival, delivered_at }) => (estimated_arrival ?? delivered_at) !== null)
-      ? [{ head: 'Arrival', cell: (row: Shipment) => <Arrival of={row} />, chip: 'value' as const }]
+      ? [{ head: 'Arrival', cell: renderArrival, chip: 'named' as const }]
       : []),
-    { head: 'Created', cell: ({ created_at }) => day(created_at), isWide: true, isOrder: true },
+    { head: 'Actions', needs: 'update_shipment', isWide: true, cell: (row) => <NextStep of={row} /> },
   ];
   return (
     <WorkPage
@@ -220,6 +271,7 @@ export function Shipments() {
       states={STATES}
       list={list}
       columns={columns}
+      order={toOrderText(query.sort)}
       empty="Add one when you send products to a creator."
       actions={
         <Button needs="share_shipments" onPress={sharing.open}>

@@ -2,14 +2,14 @@ import type { Query } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
 import { useChange, useFirst, useSend } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
-import { Form, Labelled, type Values } from '../kit/form.tsx';
+import { Form, Labelled, type OwnInputs, type Values } from '../kit/form.tsx';
 import { time } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
 import { Button, Card, Empty, Failure, Loading } from '../kit/parts.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { BudgetBars, type Budgets } from './budget-bars.tsx';
 import type { Terms } from './terms-draft.ts';
-import { plainTerms, useTermsInputs } from './terms-editor.tsx';
+import { plainTerms, useDeal, useTermsInputs } from './terms-editor.tsx';
 import type { SimulatedPlace } from './terms-past.tsx';
 
 const PLACES = {
@@ -35,6 +35,15 @@ const PLACES = {
   },
 } as const;
 
+/** The hint of settings that later links and codes take over. */
+export const NEW_ONLY = 'Applies to new links and codes only.';
+
+/** The settings of a group that its deal includes. */
+const GROUP_SETTINGS = [
+  { name: 'hold_days', label: 'Review period, in days' },
+  { name: 'attribution_days', label: 'Attribution window, in days' },
+] as const;
+
 /** Something that can have terms of its own. */
 export interface TermsPlace {
   place: keyof typeof PLACES;
@@ -46,6 +55,9 @@ export interface TermsPlace {
   /** Those in effect, where they may be another place’s. */
   inEffect?: { terms: Terms; source: keyof typeof PLACES; summary: string };
   budget: Budgets;
+  /** A group's. */
+  hold_days?: number | null;
+  attribution_days?: number | null;
 }
 
 const SOURCES: Readonly<Record<keyof typeof PLACES, string>> = {
@@ -110,20 +122,61 @@ function Drop({ of: { place, id, name }, onDone }: { of: TermsPlace; onDone: () 
   );
 }
 
-function Editing({ of, onClose }: { of: TermsPlace; onClose: () => void }) {
-  const { place, id, terms, inEffect } = of;
+interface EditingProps {
+  of: TermsPlace;
+  onClose: () => void;
+}
+
+/** A group may do without terms of its own, and its deal has more than them. */
+function EditDeal(props: EditingProps) {
+  const { of } = props;
+  const own = useDeal(of.terms, { of: toSimulatedPlace(of) });
+  return <TermsForm {...props} own={own} settings={GROUP_SETTINGS} />;
+}
+
+function EditTerms(props: EditingProps) {
+  const { of } = props;
+  const own = useTermsInputs(of.terms ?? of.inEffect?.terms ?? plainTerms(10), { of: toSimulatedPlace(of) });
+  return <TermsForm {...props} own={own} settings={[]} />;
+}
+
+interface TermsFormProps extends EditingProps {
+  own: OwnInputs;
+  settings: typeof GROUP_SETTINGS | readonly [];
+}
+
+function TermsForm({ of, onClose, own, settings }: TermsFormProps) {
+  const { place, id } = of;
   const { operation, shown } = PLACES[place];
   const say = useSay();
   const change = useSend(operation, shown);
-  const own = useTermsInputs(terms ?? inEffect?.terms ?? plainTerms(10), { of: toSimulatedPlace(of) });
   async function save(values: Values) {
     const notify = values.text('notify') === '' ? {} : { notify: true };
-    await change.mutateAsync({ ...(id === null ? {} : { params: { id } }), body: { terms: own.read(), ...notify } });
+    const days = Object.fromEntries(
+      settings.map(({ name }) => [name, values.text(name) === '' ? null : Number(values.text(name))]),
+    );
+    const body = { terms: own.read(), ...days, ...notify };
+    await change.mutateAsync({ ...(id === null ? {} : { params: { id } }), body });
     onClose();
     say('Saved. Later orders are decided by these terms.');
   }
   return (
-    <Form fields={[]} own={own} action="Save" onCancel={onClose} onSubmit={save}>
+    <Form
+      fields={settings.map(({ name, label }, i) => ({
+        name,
+        label,
+        kind: 'number',
+        min: 0,
+        step: '1',
+        value: of[name] ?? null,
+        isBeside: i > 0,
+        hint: NEW_ONLY,
+      }))}
+      own={own}
+      action="Save"
+      onCancel={onClose}
+      onSubmit={save}
+    >
       <Labelled label="Email the affected creators what they earned and what they earn now" isRequired isBox>
         {({ id: input }) => <input id={input} type="checkbox" name="notify" />}
       </Labelled>
@@ -136,7 +189,8 @@ function Panel({ of, onClose }: { of: TermsPlace; onClose: () => void }) {
   const { inEffect } = of;
   return (
     <div className="beside">
-      {mayEdit && <Editing of={of} onClose={onClose} />}
+      {mayEdit &&
+        (of.place === 'group' ? <EditDeal of={of} onClose={onClose} /> : <EditTerms of={of} onClose={onClose} />)}
       <div className="stack stays">
         {inEffect && (
           <Card title="In effect">
@@ -157,17 +211,18 @@ function Panel({ of, onClose }: { of: TermsPlace; onClose: () => void }) {
 }
 
 /** A button that opens the terms of a link or code, a group, a campaign or the brand. */
-export function TermsButton({ of }: { of: TermsPlace }) {
+export function TermsButton({ of, text = 'Terms' }: { of: TermsPlace; text?: string }) {
   const { id, open, close } = useOpened('edit');
   const key = `terms-${of.id ?? 'brand'}`;
+  const title = `Terms of ${of.name}`;
   const isOpen = id === key;
   return (
     <>
-      <Button onPress={() => open(key)} label={`Terms of ${of.name}`}>
-        Terms
+      <Button onPress={() => open(key)} label={text === 'Terms' ? title : `${text}: ${title}`}>
+        {text}
       </Button>
       <Dialog
-        title={`Terms of ${of.name}`}
+        title={title}
         hint="What later orders pay. Decided orders keep the terms that they were decided by."
         isOpen={isOpen}
         onClose={close}

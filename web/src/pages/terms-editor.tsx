@@ -160,10 +160,10 @@ export const plainTerms = (percent: number): Terms => ({
 });
 
 /** A choice above a form: fields that the form has anyway, or terms of its own. */
-export function useTermsChoice(label: string, otherwise: string) {
-  const [kind, setKind] = useState<'other' | 'terms'>('other');
+export function useTermsChoice(label: string, otherwise: string, terms: Terms | null = null, place?: EditedPlace) {
+  const [kind, setKind] = useState<'other' | 'terms'>(terms === null ? 'other' : 'terms');
   const rate = useCall('get_brand').data?.data.settings.default_commission_rate ?? 0;
-  const inputs = useTermsInputs(plainTerms(rate));
+  const inputs = useTermsInputs(terms ?? plainTerms(rate), place);
   const choice = (
     <Choose
       ofForm
@@ -177,4 +177,19 @@ export function useTermsChoice(label: string, otherwise: string) {
     />
   );
   return { choice, own: kind === 'terms' ? inputs : undefined };
+}
+
+/** A group's deal: terms of its own, or those that apply without. */
+export function useDeal(terms: Terms | null = null, place?: EditedPlace): OwnInputs {
+  const { choice, own } = useTermsChoice('Deal', 'Use campaign or brand terms', terms, place);
+  return {
+    name: 'terms',
+    read: () => (own ? own.read() : terms === null ? undefined : null),
+    render: (problems) => (
+      <>
+        {choice}
+        {own?.render(problems)}
+      </>
+    ),
+  };
 }
