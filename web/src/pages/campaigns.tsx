@@ -1,7 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import type { Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
-import { useAll, useCall, useFirst, useRows } from '../call/use.ts';
+import { useAll, useCall, useRows } from '../call/use.ts';
 import { Download } from '../kit/download.tsx';
 import { Filters, findChoice, stateFilter, useFilters } from '../kit/filters.tsx';
 import { counted, deadline, isPastDeadline, minorMoney, money, number } from '../kit/format.ts';
@@ -42,12 +42,6 @@ function amounts(of: Pick<Campaign, SoldFigure | 'by_currency'>, figure: SoldFig
   );
 }
 
-/** The number of a campaign's creators, at any stage. */
-function Creators({ of: { id } }: { of: Campaign }) {
-  const { data } = useFirst('list_campaign_creators', {}, { params: { id }, limit: 1 });
-  return data ? number(data.pagination.total) : '…';
-}
-
 /** What each campaign cost since it began, as on its own page. */
 function useSpend(): (id: string) => string {
   const { data } = useAll('get_analytics_returns', { by: 'campaign', from: SINCE });
@@ -83,7 +77,6 @@ export function Campaigns() {
       ),
     },
     { head: 'Status', cell: ({ status }) => <Badge state={status} /> },
-    { head: 'Creators', cell: (campaign) => <Creators of={campaign} />, isNumber: true, isWide: true },
     {
       head: 'Applied',
       cell: ({ applicant_count }) => number(applicant_count),
