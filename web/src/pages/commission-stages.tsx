@@ -79,21 +79,15 @@ export function CommissionStages({ of, status, approvable }: StagesProps) {
           of={of}
           stage={READY}
           isOn={isPending && approvable !== false}
-          text="past the review period"
+          text="past review"
         />
-        <StageStat
-          label="Pending"
-          of={of}
-          stage={PENDING}
-          isOn={isPending && approvable !== true}
-          text="not ready yet"
-        />
+        <StageStat label="Pending" of={of} stage={PENDING} isOn={isPending && approvable !== true} text="in review" />
         <StageStat
           label="Approved"
           of={of}
           stage={{ status: 'approved' }}
           isOn={status === 'approved'}
-          text="due with the next payout"
+          text="to be paid"
           why="Commissions that no payout has paid yet, of all time. The amount due on Payouts is their sum, less refunds of paid commissions and money paid in advance."
         />
         <StageStat label="Paid" of={of} stage={{ status: 'paid' }} isOn={status === 'paid'} text="paid to creators" />
