@@ -186,7 +186,10 @@ describe.skipIf(!hasBrowser('A brand’s jobs'))(
       await shoot(page, 'jobs-home');
       await page.getByRole('link', { name: `${TO_REVIEW} commissions to approve`, exact: true }).click();
       await page.locator('.table-top').getByText(`${TO_REVIEW} commissions`, { exact: true }).waitFor();
-      await page.getByRole('navigation', { name: 'Commissions by status' }).getByRole('link', { name: /^All, / }).click();
+      await page
+        .getByRole('navigation', { name: 'Commissions by status' })
+        .getByRole('link', { name: /^All, / })
+        .click();
       // Those that can be approved come first.
       await page.mouse.move(700, 500);
       const waiting = [/fresh-1.*Pending until/, /unpaid-1.*Order not paid/];

@@ -175,7 +175,6 @@ function Headline({ of: result }: { of: ReconciliationSummary }) {
   const comparable = result.differences.filter(isComparable);
   const { here, there, change } = sumDifferences(comparable);
   const { commission } = sumDifferences(result.differences);
-  const others = result.differences.length - comparable.length;
   const compared = result.matched + count;
   return (
     <Stats>
@@ -184,11 +183,7 @@ function Headline({ of: result }: { of: ReconciliationSummary }) {
         value={number(count)}
         note={count === 0 ? 'every order matches' : `${number(result.matched)} of ${counted(compared, 'order')} match`}
       />
-      <Stat
-        label="Here"
-        value={here ?? '–'}
-        note={others === 0 ? 'after refunds' : `after refunds, without ${number(others)} that cannot be compared`}
-      />
+      <Stat label="Here" value={here ?? '–'} note={`after refunds, of ${counted(comparable.length, 'order')}`} />
       <Stat label="At the store" value={there ?? '–'} note={change ?? 'as much as here'} />
       <Stat
         label="Commission to check"

@@ -168,13 +168,7 @@ function Details({ of }: { of: KeyRequest }) {
               <span className={`badge ${pickTone(of.status)}`}>{of.status}</span> {of.code}
             </span>,
           ],
-          [
-            'Request ID',
-            <span key="id" className="row">
-              <code>{of.request_id}</code>
-              <Copy text={of.request_id} label="Copy the request ID" />
-            </span>,
-          ],
+          ['Request ID', <code key="id">{of.request_id}</code>],
           [
             'Operation',
             of.operation === null ? 'None: the path is not one of the API, and is not recorded.' : formatOperation(of),
@@ -201,7 +195,8 @@ function Details({ of }: { of: KeyRequest }) {
         ]}
       />
       <p className="hint">The values of parameters and the body of a call are not kept.</p>
-      <div>
+      <div className="row">
+        <Copy text={of.request_id} label="Copy request ID" shown="Copy request ID" />
         <Copy text={copyText(of)} label="Copy for support: ID, status, path and time" shown="Copy for support" />
       </div>
     </>
