@@ -51,7 +51,7 @@ function StageStat({ label, of, stage, isOn, text, why, isCount = false }: Stage
           {value}
         </Link>
       }
-      note={data && `${count} ${text}`}
+      note={isCount ? text : data && `${count} ${text}`}
       why={why}
     />
   );
@@ -65,7 +65,7 @@ interface StagesProps extends Stage {
 export function CommissionStages({ of, status, approvable }: StagesProps) {
   const isPending = status === undefined ? approvable !== undefined : status === 'pending';
   return (
-    <nav aria-label="Commissions by status" className="stages">
+    <nav aria-label="Commissions by status" className="stage-tabs">
       <Stats isBrief>
         <StageStat
           label="All"
@@ -90,13 +90,13 @@ export function CommissionStages({ of, status, approvable }: StagesProps) {
           text="to be paid"
           why="Commissions that no payout has paid yet, of all time. The amount due on Payouts is their sum, less refunds of paid commissions and money paid in advance."
         />
-        <StageStat label="Paid" of={of} stage={{ status: 'paid' }} isOn={status === 'paid'} text="paid to creators" />
+        <StageStat label="Paid" of={of} stage={{ status: 'paid' }} isOn={status === 'paid'} text="paid out" />
         <StageStat
           label="Rejected"
           of={of}
           stage={{ status: 'rejected' }}
           isOn={status === 'rejected'}
-          text="no commission paid"
+          text="No commission paid"
           isCount
         />
       </Stats>

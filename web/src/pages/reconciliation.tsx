@@ -234,7 +234,7 @@ function Groups({ of: result, chosen, onChoose }: GroupsProps) {
           head: 'Difference',
           cell: ({ kind, label, step }) => (
             <>
-              <span className={isAtRisk(kind) ? 'badge bad' : 'badge wait'}>{label}</span>
+              <span className={isAtRisk(kind) ? 'badge bad wraps' : 'badge wait wraps'}>{label}</span>
               <span className="second">{step}</span>
             </>
           ),
