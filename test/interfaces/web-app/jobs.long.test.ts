@@ -216,7 +216,7 @@ describe.skipIf(!hasBrowser('A brand’s jobs'))(
       const review = page.getByRole('region', { name: 'Review' });
       await page.getByRole('link', { name: /^Approved, / }).click();
       await review.waitFor({ state: 'hidden' });
-      await open.go('/commissions?status=pending');
+      await page.goBack();
       await review.getByText(`${TO_REVIEW + 6} selected`).waitFor();
       await page.getByRole('button', { name: 'Approve', exact: true }).click();
       const refused = page.getByRole('dialog', { name: 'Some commissions cannot be changed' });
