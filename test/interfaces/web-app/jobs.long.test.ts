@@ -272,7 +272,7 @@ describe.skipIf(!hasBrowser('A brand’s jobs'))(
     it('pays what is due in 4 clicks', async () => {
       await walk(4, async (press) => {
         await press(open.page.getByRole('link', { name: '$270.00 due to one creator', exact: true }));
-        await press(page.getByRole('button', { name: /^Pay \$/ }));
+        await press(open.page.getByRole('button', { name: /^Pay \$/ }));
         const form = dialog('Pay what is due');
         await press(button('Record 1 payout, $270.00', form));
         await form.getByLabel('Reference', { exact: true }).fill('March');
