@@ -111,6 +111,8 @@ export const datesIn = cached((timeZone: string) => {
     zonedTime: open({ ...DATE, ...CLOCK, timeZoneName: 'short' }),
     /** `3:52 PM` */
     clock: open(CLOCK),
+    /** `3:52:07 PM` */
+    clockSecond: open({ ...CLOCK, second: '2-digit' }),
     /** `Sep 2, 2026, 3:52:07 PM` */
     second: open({ ...DATE, ...CLOCK, second: '2-digit' }),
     /** `Sep 2, 2026, 3:52:07 PM GMT+2` */

@@ -233,10 +233,16 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
     await expect.poll(() => thread.getByLabel('Your message').inputValue()).toBe('');
     await open.go('/disputes');
     await press('Ann Lee');
+    const question = open.page.getByRole('dialog', { name: /^Ann Lee’s question on / });
+    await question.locator('.bubble.creator').getByText('Where is the rest').waitFor();
     await fill({ 'Your reply': 'It comes in May.' });
     await inDialog('Reply');
     await gone();
     await open.page.getByRole('cell', { name: 'Answered' }).waitFor();
+    await press('Ann Lee');
+    await question.locator('.bubble.brand').getByText('It comes in May.').waitFor();
+    await open.page.keyboard.press('Escape');
+    await gone();
   });
 
   it('creates a code, changes its commission, and turns it off and on again', async () => {

@@ -116,6 +116,8 @@ export const clock = (value: string) => utc.clock(`1970-01-01T${value}Z`);
 export const time = (value: Time) => (value ? here.time(value) : '–');
 /** The time of day and the day of a moment, such as `3:52 PM` and `Sep 2`, where a phone has no room for both in a line. */
 export const timeOfDay = (value: string) => here.clock(value);
+/** The same to the second. */
+export const exactTimeOfDay = (value: string) => here.clockSecond(value);
 /** A time to the second. */
 export const exactTime = (value: string) => here.second(value);
 /** The same time in UTC, unless that is the brand's time zone. */

@@ -37,7 +37,35 @@ const SITES = [
   ['instagram.com', 'Instagram'],
   ['tiktok.com', 'TikTok'],
   ['youtube.com', 'YouTube'],
+  ['youtu.be', 'YouTube'],
   ['google.com', 'Google'],
+  ['bing.com', 'Bing'],
+  ['duckduckgo.com', 'DuckDuckGo'],
+  ['facebook.com', 'Facebook'],
+  ['messenger.com', 'Messenger'],
+  ['whatsapp.com', 'WhatsApp'],
+  ['threads.net', 'Threads'],
+  ['threads.com', 'Threads'],
+  ['t.co', 'X'],
+  ['x.com', 'X'],
+  ['twitter.com', 'X'],
+  ['pinterest.com', 'Pinterest'],
+  ['pin.it', 'Pinterest'],
+  ['reddit.com', 'Reddit'],
+  ['snapchat.com', 'Snapchat'],
+  ['linkedin.com', 'LinkedIn'],
+  ['lnkd.in', 'LinkedIn'],
+  ['twitch.tv', 'Twitch'],
+  ['substack.com', 'Substack'],
+  ['linktr.ee', 'Linktree'],
+  ['beacons.ai', 'Beacons'],
 ] as const;
+/** The site of a host by its name, else the host without `www.`. */
 export const siteName = (host: string): string =>
-  SITES.find(([end]) => host === end || host.endsWith(`.${end}`))?.[1] ?? host;
+  SITES.find(([end]) => host === end || host.endsWith(`.${end}`))?.[1] ?? host.replace(/^www\./, '');
+
+/** The same, with the host where a site has several, such as "Instagram (l.instagram.com)". */
+export function siteTitle(host: string): string {
+  const name = siteName(host);
+  return host.endsWith(name) ? name : `${name} (${host})`;
+}

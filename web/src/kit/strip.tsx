@@ -15,10 +15,12 @@ interface StripProps {
   label: string;
   days: readonly string[];
   series: readonly StripSeries[];
+  /** The time zone of the days. */
+  zone?: string;
 }
 
 /** A low bar for each day above a list, stacked by series; a table below it has the same figures. */
-export function Strip({ label, days, series }: StripProps) {
+export function Strip({ label, days, series, zone = 'UTC' }: StripProps) {
   const sums = days.map((_, i) => series.reduce((sum, { values }) => sum + (values[i] ?? 0), 0));
   const highest = Math.max(1, ...sums);
   const describeDay = (i: number) =>
@@ -29,6 +31,7 @@ export function Strip({ label, days, series }: StripProps) {
   return (
     <div className="strip-chart">
       <div className="strip-bars" aria-hidden>
+        <span className="strip-top">{number(highest)}</span>
         {days.map((day, i) => (
           <div key={day} title={describeDay(i)}>
             {series.map(({ name, tone, values }) => (
@@ -39,7 +42,9 @@ export function Strip({ label, days, series }: StripProps) {
       </div>
       <p className="strip-ends" aria-hidden>
         <span>{shortDay(days[0] ?? '')}</span>
-        <span>{shortDay(days.at(-1) ?? '')}, UTC</span>
+        <span>
+          {shortDay(days.at(-1) ?? '')}, {zone}
+        </span>
       </p>
       <details>
         <summary>Show as a table</summary>

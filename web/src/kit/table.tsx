@@ -389,10 +389,12 @@ export function PlainTable<Row>(props: {
   selection?: Selection<Row> & { getName: (row: Row) => string };
   /** Stands above the rows, beside the choice of columns. */
   count?: string;
+  /** A part that is unfolded below a row, such as what the row sums up. */
+  below?: (row: Row) => ReactNode;
   /** The heading of the rows that follow, such as their day, where it differs from that of the row before. */
   heading?: (row: Row) => string;
 }) {
-  const { caption, rows, getKey, foot, isTight, selection, count, heading } = props;
+  const { caption, rows, getKey, foot, isTight, selection, count, heading, below } = props;
   const allowedColumns = useColumns(props.columns);
   const { hidden, toggle: toggleColumn } = useHidden(caption);
   const columns = count === undefined ? allowedColumns : withoutHidden(allowedColumns, hidden);
@@ -418,6 +420,7 @@ export function PlainTable<Row>(props: {
           {rows.map((row, index) => {
             const title = heading?.(row);
             const before = rows[index - 1];
+            const unfolded = below?.(row);
             return (
               <Fragment key={getKey(row)}>
                 {title !== undefined && title !== (before && heading?.(before)) && (
@@ -444,6 +447,11 @@ export function PlainTable<Row>(props: {
                     </td>
                   ))}
                 </tr>
+                {unfolded && (
+                  <tr className="unfolded">
+                    <td colSpan={columns.length + (selection ? 1 : 0)}>{unfolded}</td>
+                  </tr>
+                )}
               </Fragment>
             );
           })}

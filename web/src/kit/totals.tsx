@@ -10,6 +10,7 @@ interface TotalsProps<Row extends Sums> {
   /** Describes the sums for people who cannot see them. */
   label: string;
   noun: Noun;
+  /** Undefined until they are read. */
   of: readonly Row[] | undefined;
   /** The field of a sum, its name, and the head of its column if that is another. */
   sums: readonly (readonly [field: string, name: string, column?: string])[];
@@ -60,6 +61,18 @@ function useColumnEdges() {
   return { section, edges };
 }
 
+/** Keeps the place of the sums while they are read, so that nothing jumps when they come. */
+export const ReadFoot = ({ hasNote = false }: { hasNote?: boolean }) => (
+  <section className="totals aligned" aria-hidden>
+    <ul className="plain">
+      <li>
+        <span className="bone" />
+      </li>
+    </ul>
+    {hasNote && <p className="second">&nbsp;</p>}
+  </section>
+);
+
 /** The count and sums of all rows that match a list's filters, below their columns where all of them are in sight. */
 export function Foot({ label, lines, note }: FootProps) {
   const { section, edges } = useColumnEdges();
@@ -94,7 +107,8 @@ export function sumUp(commissions: Iterable<{ currency: string; commission: numb
 }
 
 /** The same of money, by currency. */
-export function Totals<Row extends Sums>({ label, noun, of = [], sums, note }: TotalsProps<Row>) {
+export function Totals<Row extends Sums>({ label, noun, of, sums, note }: TotalsProps<Row>) {
+  if (of === undefined) return <ReadFoot hasNote={note !== undefined} />;
   if (of.length === 0) return null;
   const lines = of.map((row) => ({
     count: counted(row.count, noun),

@@ -1,15 +1,16 @@
 import type { Query, Row } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { useFilters } from '../kit/filters.tsx';
-import { Folded } from '../kit/folded.tsx';
 import { number, words } from '../kit/format.ts';
 import { Card, Failure, Loading } from '../kit/parts.tsx';
 import { siteName } from '../kit/platforms.ts';
+import { useIsPhone } from '../kit/wide.ts';
 
 type BreakdownQuery = Query<'get_analytics_breakdown'>;
 type Rank = Row<'get_analytics_breakdown'>;
 
 const SHOWN = 5;
+const SHOWN_ON_PHONE = 3;
 
 /** The breakdowns beside the list: the name of each, the filter that a row sets, and the row's name. */
 const RANKS = [
@@ -31,7 +32,7 @@ function RankCard({ of: { by, title, filter, name }, query }: { of: (typeof RANK
   const { data, error, refetch } = useCall('get_analytics_breakdown', {
     query: { ...query, by, sort: 'clicks', limit: 2 * SHOWN },
   });
-  const rows = sumUp(data?.data ?? []).slice(0, SHOWN);
+  const rows = sumUp(data?.data ?? []).slice(0, useIsPhone() ? SHOWN_ON_PHONE : SHOWN);
   const most = rows[0]?.clicks ?? 1;
   return (
     <Card title={title}>
@@ -46,7 +47,12 @@ function RankCard({ of: { by, title, filter, name }, query }: { of: (typeof RANK
               {row.key === null ? (
                 <span className="muted">{text}</span>
               ) : (
-                <button type="button" className="link one-line" onClick={() => set(filter, row.key ?? '')}>
+                <button
+                  type="button"
+                  className="link one-line"
+                  title={row.key}
+                  onClick={() => set(filter, row.key ?? '')}
+                >
                   {text}
                 </button>
               )}
@@ -64,11 +70,9 @@ function RankCard({ of: { by, title, filter, name }, query }: { of: (typeof RANK
 
 /** The sources of a period's clicks. A row narrows the page to itself. */
 export const ClickRanks = ({ query }: { query: BreakdownQuery }) => (
-  <Folded summary="Show links, countries, referrers and devices">
-    <div className="ranks">
-      {RANKS.map((rank) => (
-        <RankCard key={rank.by} of={rank} query={query} />
-      ))}
-    </div>
-  </Folded>
+  <div className="ranks">
+    {RANKS.map((rank) => (
+      <RankCard key={rank.by} of={rank} query={query} />
+    ))}
+  </div>
 );

@@ -6,13 +6,13 @@ import { useCall } from '../call/use.ts';
 import { useCursor } from '../kit/cursor.tsx';
 import { Dialog } from '../kit/dialog.tsx';
 import { type Filter, Filters, findChoice, LINK_FILTER, useFilters } from '../kit/filters.tsx';
-import { Folded } from '../kit/folded.tsx';
-import { countryName, day, money, number, time, timeOfDay, today, words } from '../kit/format.ts';
+import { brandZone, countryName, day, money, number, time, timeOfDay, today, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
-import { Badge, Button, Card, Empty, Facts, Failure, Loading, oneLine, PageHead } from '../kit/parts.tsx';
+import { Badge, Button, breakable, Card, Empty, Facts, Failure, Loading, oneLine, PageHead } from '../kit/parts.tsx';
 import { usePeriod } from '../kit/period.ts';
-import { siteName } from '../kit/platforms.ts';
+import { siteName, siteTitle } from '../kit/platforms.ts';
+import { Strip } from '../kit/strip.tsx';
 import { type Column, PlainTable } from '../kit/table.tsx';
 import { Time } from '../kit/time.tsx';
 import { DAY_MS, toUtcDay } from '../kit/utc-day.ts';
@@ -58,7 +58,11 @@ function useOrigins(by: 'country' | 'referrer'): readonly (readonly [value: stri
   const from = toUtcDay(Date.parse(today()) - (KEPT_DAYS - 1) * DAY_MS);
   const { data } = useCall('get_analytics_breakdown', { query: { by, from, sort: 'clicks', limit: 100 } });
   const rows = data?.data ?? [];
-  const labels = new Map(rows.flatMap(({ key, label }) => (key === null ? [] : [[key, label ?? key]])));
+  const labels = new Map(
+    rows.flatMap(({ key, label }) =>
+      key === null ? [] : [[key, by === 'referrer' ? siteTitle(key) : (label ?? key)]],
+    ),
+  );
   return [...labels];
 }
 
@@ -87,11 +91,12 @@ function LinkName({ of: click, onOpen }: { of: Click; onOpen: () => void }) {
 
 const referrerName = ({ referrer }: Click) => (referrer === null ? null : siteName(referrer));
 
+/** A bot is named as the kind of its click. */
+const deviceName = ({ device, kind }: Click) => device !== null && kind !== device && words(device);
+
 /** The visitor in a line, such as “United States · Mobile · TikTok”. */
 const visitText = (click: Click) =>
-  [click.country && countryName(click.country), click.device && words(click.device), referrerName(click)]
-    .filter(Boolean)
-    .join(' · ');
+  [click.country && countryName(click.country), deviceName(click), referrerName(click)].filter(Boolean).join(' · ');
 
 /** What the visitor's short link was marked with. */
 const marksText = (click: Click) => UTM.flatMap((name) => click[name] ?? []).join(' · ');
@@ -114,7 +119,7 @@ const buildColumns = (rows: readonly Click[], open: (id: string) => void): Colum
     ),
   },
   { head: 'Country', cell: ({ country }) => countryName(country), isWide: true },
-  { head: 'Device', cell: ({ device }) => words(device), isWide: true },
+  { head: 'Device', cell: (click) => deviceName(click) || '–', isWide: true },
   { head: 'Referrer', cell: (click) => referrerName(click) ?? '–', isWide: true },
   ...(rows.some((click) => marksText(click) !== '')
     ? [{ head: 'UTM', cell: (click: Click) => marksText(click) || '–', isWide: true }]
@@ -142,32 +147,44 @@ function WonOrder({ id }: { id: string }) {
   );
 }
 
-/** One click, over the list. */
-function ClickPanel({ of: click }: { of: Click }) {
-  const link = useLink(click.link_id);
+/** One click, over the list: whose link it was, where it led and what it won, then the visitor. */
+function ClickPanel({ of: click, onClose }: { of: Click | undefined; onClose: () => void }) {
+  const link = useLink(click?.link_id ?? '');
   return (
-    <Facts
-      of={[
-        ['Clicked', <Time key="at" at={click.at} />],
-        [
-          'Link',
-          <Link key="link" to="/links" search={{ open: click.link_id }}>
-            {link?.value ?? click.link_id}
-          </Link>,
-        ],
-        ['Creator', link && <CreatorName of={link} />],
-        ['Country', countryName(click.country)],
-        ['Device', words(click.device)],
-        ['Referrer', referrerName(click)],
-        ...UTM.map((name) => [words(name), click[name]] as const),
-        ['Counted', click.kind === 'counted' ? 'Yes' : `No: ${KIND_LABELS[click.kind].toLowerCase()}`],
-        ['Order', <WonOrder key="order" id={click.id} />],
-      ]}
-    />
+    <Dialog title={link ? `Click on ${link.value}` : 'Click'} isOpen={click !== undefined} onClose={onClose} isSide>
+      {click && (
+        <Facts
+          of={[
+            ['Creator', link && <CreatorName of={link} />],
+            [
+              'Link',
+              <Link key="link" to="/links" search={{ open: click.link_id }}>
+                {link?.value ?? click.link_id}
+              </Link>,
+            ],
+            [
+              'Leads to',
+              link?.destination_url && (
+                <a href={link.destination_url} target="_blank" rel="noreferrer">
+                  {breakable(link.destination_url)}
+                </a>
+              ),
+            ],
+            ['Order won', <WonOrder key="order" id={click.id} />],
+            ['Clicked', <Time key="at" at={click.at} />],
+            ['Counted', click.kind === 'counted' ? 'Yes' : `No: ${KIND_LABELS[click.kind].toLowerCase()}`],
+            ['Referrer', click.referrer !== null && siteTitle(click.referrer)],
+            ['Country', countryName(click.country)],
+            ['Device', deviceName(click)],
+            ...UTM.map((name) => [words(name), click[name]] as const),
+          ]}
+        />
+      )}
+    </Dialog>
   );
 }
 
-/** Clicks a day: the counted ones, or those of the chosen kind. */
+/** Clicks a day: the counted ones, or those of the chosen kind. A phone has a low chart, so that the list is near. */
 function ByDay({ query: { link_id: link, kind = 'counted', from = '', to = '', ...only } }: { query: ClicksQuery }) {
   const { data, error, refetch } = useCall('get_analytics', {
     query: { ...only, link, click_kind: kind, from, to, granularity: 'day' },
@@ -177,18 +194,24 @@ function ByDay({ query: { link_id: link, kind = 'counted', from = '', to = '', .
   return (
     <Card title={data ? `${label}: ${number(data.summary.total_clicks)}` : label}>
       {error && <Failure error={error} again={() => void refetch()} />}
-      {!error && !data && <Loading rows={isPhone ? 1 : 6} />}
-      {data && (
-        <Folded summary="Show the chart">
-          <Suspense fallback={<Loading rows={6} />}>
-            <Chart
-              label={label}
-              points={data.trends.map(({ date, clicks }) => ({ date, value: clicks }))}
-              show={number}
-              within={{ from, to }}
-            />
-          </Suspense>
-        </Folded>
+      {!error && !data && <Loading rows={isPhone ? 2 : 6} />}
+      {data && isPhone && (
+        <Strip
+          label={label}
+          days={data.trends.map(({ date }) => date)}
+          series={[{ name: label, tone: 'quiet', values: data.trends.map(({ clicks }) => clicks) }]}
+          zone={brandZone()}
+        />
+      )}
+      {data && !isPhone && (
+        <Suspense fallback={<Loading rows={6} />}>
+          <Chart
+            label={label}
+            points={data.trends.map(({ date, clicks }) => ({ date, value: clicks }))}
+            show={number}
+            within={{ from, to }}
+          />
+        </Suspense>
       )}
     </Card>
   );
@@ -223,9 +246,7 @@ function Pages({ query }: { query: ClicksQuery }) {
         heading={({ at }) => day(at)}
       />
       {pager(data.next_after)}
-      <Dialog title="Click" isOpen={opened !== undefined} onClose={panel.close} isSide>
-        {opened && <ClickPanel of={opened} />}
-      </Dialog>
+      <ClickPanel of={opened} onClose={panel.close} />
     </>
   );
 }

@@ -1,31 +1,24 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { CallError, type Query, type Row, whenAccepted } from '../call/call.ts';
+import { CallError, type Row, whenAccepted } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
 import { useMay } from '../call/may.ts';
 import { joinRows, useCall, useChange, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
-import {
-  CAMPAIGN_FILTER,
-  CREATOR_FILTER,
-  type Filter,
-  Filters,
-  findChoice,
-  stateFilter,
-  useFilters,
-} from '../kit/filters.tsx';
+import { CAMPAIGN_FILTER, CREATOR_FILTER, type Filter, Filters, findChoice, useFilters } from '../kit/filters.tsx';
 import { counted, day, money, number, words } from '../kit/format.ts';
 import { Menu } from '../kit/menu.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { orderSecond } from '../kit/order-name.ts';
-import { Button, Empty, PageHead, Stat, Stats } from '../kit/parts.tsx';
+import { Button, Empty, PageHead } from '../kit/parts.tsx';
 import { useSelection } from '../kit/selection.ts';
 import { type Column, Table } from '../kit/table.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { sumUp, Totals } from '../kit/totals.tsx';
 import { ApproveDueDialog } from './approve-due.tsx';
+import { CommissionStages, useReadyCommissions } from './commission-stages.tsx';
 import { RateNote, SHOW_REVIEWS, Standing } from './commission-standing.tsx';
 import { ClawBackDialog, ManualCommissionDialog } from './corrections.tsx';
 import { ExplainDialog } from './explain.tsx';
@@ -35,63 +28,7 @@ const STATES = listChoices('list_affiliate_commissions', 'status');
 const SORTS = listChoices('list_affiliate_commissions', 'sort');
 type Commission = Row<'list_affiliate_commissions'>;
 
-const APPROVAL_FILTER: Filter = {
-  name: 'approvable',
-  label: 'Approval',
-  kind: 'select',
-  options: [['true', 'Ready to approve']],
-};
-
 const ORDER_FILTER: Filter = { name: 'order_id', label: 'Order', kind: 'text' };
-
-type Narrowed = Pick<Query<'list_affiliate_commissions'>, 'creator_email' | 'campaign_id'>;
-
-const sumQuery = (query: Query<'list_affiliate_commissions'>) => ({ query: { ...query, totals: true, limit: 1 } });
-
-/** The commissions that a review can approve now. */
-const useReady = (of: Narrowed) =>
-  useCall('list_affiliate_commissions', sumQuery({ ...of, status: 'pending', approvable: true }));
-
-/** The money at each stage, of the chosen creator and campaign if there are any, and its number of commissions. */
-function Stages({ of }: { of: Narrowed }) {
-  const brandCurrency = useCall('get_session').data?.data.brand.currency ?? 'USD';
-  const ready = useReady(of);
-  const waiting = useCall('list_affiliate_commissions', sumQuery({ ...of, status: 'pending', approvable: false }));
-  const approved = useCall('list_affiliate_commissions', sumQuery({ ...of, status: 'approved' }));
-  const paid = useCall('list_affiliate_commissions', sumQuery({ ...of, status: 'paid' }));
-  const rejected = useCall('list_affiliate_commissions', sumQuery({ ...of, status: 'rejected' }));
-  const sumText = ({ data }: Pick<typeof ready, 'data'>) =>
-    data ? sumUp(data.totals ?? []) || money(0, brandCurrency) : '–';
-  const figures = ({ data }: typeof ready, text: string) => ({
-    value: sumText({ data }),
-    note: data && `${number(data.pagination.total)} ${text}`,
-  });
-  return (
-    <Stats isBrief>
-      <Stat
-        label="Ready to approve"
-        value={
-          ready.data?.pagination.total ? (
-            <Link to="/commissions" search={{ ...of, approvable: 'true' }}>
-              {sumText(ready)}
-            </Link>
-          ) : (
-            sumText(ready)
-          )
-        }
-        note={ready.data && `${number(ready.data.pagination.total)} past the review period`}
-      />
-      <Stat label="Pending" {...figures(waiting, 'not ready yet')} />
-      <Stat
-        label="Approved"
-        {...figures(approved, 'due with the next payout')}
-        why="Commissions that no payout has paid yet, of all time. The amount due on Payouts is their sum, less refunds of paid commissions and money paid in advance."
-      />
-      <Stat label="Paid" {...figures(paid, 'paid to creators')} />
-      <Stat label="Rejected" value={number(rejected.data?.pagination.total)} note="No commission paid" />
-    </Stats>
-  );
-}
 
 type ReviewDecision = 'approved' | 'rejected';
 
@@ -154,7 +91,8 @@ const AT_ONCE = 100;
 export function Commissions() {
   const { get } = useFilters();
   const status = findChoice(get('status'), STATES);
-  const approvable = get('approvable') === 'true' ? true : undefined;
+  const approvableChoice = findChoice(get('approvable'), ['true', 'false']);
+  const approvable = approvableChoice === undefined ? undefined : approvableChoice === 'true';
   const of = { creator_email: get('creator_email'), campaign_id: get('campaign_id') };
   const filters = { ...of, status, approvable, order_id: get('order_id') };
   const sort = findChoice(get('sort'), SORTS) ?? 'newest';
@@ -164,7 +102,7 @@ export function Commissions() {
   const reviewable = useRows('list_affiliate_commissions', { ...query, ...(isByReview && { approvable: true }) });
   const others = useRows('list_affiliate_commissions', { ...query, ...(isByReview && { approvable: false }) });
   const list = isByReview ? joinRows(reviewable, others) : reviewable;
-  const readyCount = useReady(of).data?.pagination.total;
+  const readyCount = useReadyCommissions(of).data?.pagination.total;
   const totals = useCall('list_affiliate_commissions', { query: { ...filters, totals: true, limit: 1 } });
   const cache = useQueryClient();
   // The lists are read again once, after the last part.
@@ -302,8 +240,8 @@ export function Commissions() {
           </Link>
         </Menu>
       </PageHead>
-      <Stages of={of} />
-      <Filters of={[stateFilter(STATES), APPROVAL_FILTER, CREATOR_FILTER, CAMPAIGN_FILTER, ORDER_FILTER]} />
+      <CommissionStages of={of} status={status} approvable={approvable} />
+      <Filters of={[CREATOR_FILTER, CAMPAIGN_FILTER, ORDER_FILTER]} saved={['sort', 'status', 'approvable']} />
       <Table
         caption="Commissions"
         noun="commission"

@@ -108,6 +108,44 @@ const isReviewOver = ({ status, blocked_by }: ExplainedCommission) =>
 const canBeReviewed = (commission: ExplainedCommission) =>
   isReviewOver(commission) && !commission.blocked_by.includes('order_not_paid');
 
+/** The commission of an order, and the decision on it, which a reviewer opens the order for. */
+function CommissionPart({ of: commission, currency }: { of: ExplainedCommission; currency: string }) {
+  const isPeriodOnly = commission.blocked_by.every((code) => code === REVIEW_PERIOD);
+  return (
+    <>
+      <h3 className="row">
+        Commission <Standing of={commission} />
+      </h3>
+      <Facts
+        of={[
+          ['Amount', <strong key="amount">{money(commission.commission, currency)}</strong>],
+          ['Rate', rateText(commission)],
+          // A period that is not over says its end below.
+          ['Ready since', isReviewOver(commission) && day(commission.hold_ends_at)],
+          ['Note', commission.status_note],
+        ]}
+      />
+      {canBeReviewed(commission) && <ReviewOne id={commission.id} />}
+      {commission.blocked_by.length > 0 && (
+        <div className={isPeriodOnly ? 'problem summary wait' : 'problem summary'}>
+          {commission.blocked_by.map((code) => (
+            <p key={code}>
+              {BLOCKS[code]}
+              {code === REVIEW_PERIOD && ` The commission can be approved from ${day(commission.hold_ends_at)}.`}
+            </p>
+          ))}
+        </div>
+      )}
+      {commission.fraud_flags.map(({ code, detail, severity }) => (
+        <p key={code}>
+          <Badge state={`${severity} risk`} /> {detail}
+        </p>
+      ))}
+      <Parts of={commission} currency={currency} />
+    </>
+  );
+}
+
 function Products({ of, currency }: { of: Explained['items']; currency: string }) {
   if (of.length === 0) return null;
   return (
@@ -174,6 +212,8 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
           <p className="note-box">
             <Decision of={data} />
           </p>
+          {data.commission && <CommissionPart of={data.commission} currency={data.currency} />}
+          <h3>Order</h3>
           <Facts
             of={[
               ['Store', stores.data?.data.find(({ id }) => id === data.integration_id)?.name ?? storeName(data.source)],
@@ -202,46 +242,6 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
                 <li key={i}>{explanation}</li>
               ))}
             </ul>
-          )}
-          {data.commission && (
-            <>
-              <h3 className="row">
-                Commission <Standing of={data.commission} />
-              </h3>
-              <Facts
-                of={[
-                  ['Amount', money(data.commission.commission, data.currency)],
-                  ['Rate', rateText(data.commission)],
-                  // A period that is not over says its end below.
-                  ['Can be approved from', isReviewOver(data.commission) && day(data.commission.hold_ends_at)],
-                  ['Note', data.commission.status_note],
-                ]}
-              />
-              <Parts of={data.commission} currency={data.currency} />
-              {data.commission.blocked_by.length > 0 && (
-                <div
-                  className={
-                    data.commission.blocked_by.every((code) => code === REVIEW_PERIOD)
-                      ? 'problem summary wait'
-                      : 'problem summary'
-                  }
-                >
-                  {data.commission.blocked_by.map((code) => (
-                    <p key={code}>
-                      {BLOCKS[code]}
-                      {code === REVIEW_PERIOD &&
-                        ` The commission can be approved from ${day(data.commission?.hold_ends_at)}.`}
-                    </p>
-                  ))}
-                </div>
-              )}
-              {canBeReviewed(data.commission) && <ReviewOne id={data.commission.id} />}
-              {data.commission.fraud_flags.map(({ code, detail, severity }) => (
-                <p key={code}>
-                  <Badge state={`${severity} risk`} /> {detail}
-                </p>
-              ))}
-            </>
           )}
           <h3>Links and codes considered</h3>
           <ul className="plain">

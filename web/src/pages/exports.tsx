@@ -37,10 +37,10 @@ const isMidnight = (at: string) => isoDay(Date.parse(at)) !== isoDay(Date.parse(
 /** The window of an export: its days, if it has whole ones. */
 function formatPeriod(from: string, until: string): string {
   if (!isMidnight(until) || (from !== '' && !isMidnight(from))) {
-    return from === '' ? `data up to ${time(until)}` : `${time(from)} to ${time(until)}`;
+    return from === '' ? `up to ${time(until)}` : `${time(from)} to ${time(until)}`;
   }
   const [first, last] = [from && isoDay(Date.parse(from)), isoDay(Date.parse(until) - 1)];
-  return first === '' ? `data up to ${day(last)}` : `${day(first)} to ${day(last)}`;
+  return first === '' ? `up to ${day(last)}` : `${day(first)} to ${day(last)}`;
 }
 
 /** Describes the content of an export in words. */

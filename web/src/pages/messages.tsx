@@ -76,7 +76,13 @@ function useEnd(frame: RefObject<HTMLElement | null>, isThere: boolean) {
   }, [frame, popup, isThere]);
 }
 
-function Bubble({ of: { subject, body, sender, sent_at }, creator }: { of: Message; creator: string | null }) {
+interface BubbleProps {
+  of: Pick<Message, 'body' | 'sender' | 'sent_at'> & { subject?: string | null };
+  creator: string | null;
+}
+
+/** A message of one side, with its time. */
+export function Bubble({ of: { subject, body, sender, sent_at }, creator }: BubbleProps) {
   return (
     <div className={`bubble ${sender}`}>
       {subject && <strong>{subject}</strong>}

@@ -1,8 +1,10 @@
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Answer } from '../call/call.ts';
 import { useCall } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { day, money, words } from '../kit/format.ts';
+import { Glance } from '../kit/glance.tsx';
 import { Menu } from '../kit/menu.tsx';
 import { orderSecond } from '../kit/order-name.ts';
 import { Button, Copy, Empty, Facts, Failure, Loading } from '../kit/parts.tsx';
@@ -100,16 +102,34 @@ function Statement({ of: { payout, lines, page_url } }: { of: Answer<'get_payout
         ]}
       />
       <Acts of={payout} page={page_url} />
-      {!isToSettle(payout) && <Breakdown lines={lines} currency={currency} />}
+      {isToSettle(payout) ? <Payable of={payout} /> : <Breakdown lines={lines} currency={currency} />}
     </>
   );
 }
+
+/** The commissions that settling the payout can mark as paid. */
+const Payable = ({ of: { creator_email, currency } }: { of: StatementPayout }) => (
+  <Glance
+    title="Approved commissions, oldest first"
+    id="list_affiliate_commissions"
+    to="/commissions"
+    query={{ status: 'approved', creator_email: creator_email ?? '', currency, sort: 'oldest' }}
+    empty="This creator has no approved commissions: settling the payout keeps the money for later ones."
+    row={({ id, order_id, order_number, type, commission, occurred_at }) => ({
+      key: id,
+      name: order_number ?? order_id ?? words(type),
+      opens: order_id === null ? null : { open: order_id },
+      second: day(occurred_at),
+      value: money(commission, currency),
+    })}
+  />
+);
 
 function Breakdown({ lines, currency }: { lines: readonly PayoutLine[]; currency: string }) {
   const nameLine = (line: PayoutLine) => line.order_number ?? line.order_id ?? NAMES[line.type];
   return (
     <>
-      <h3>Breakdown</h3>
+      <h3>{lines.some(({ type }) => type === 'commission') ? 'Commissions that it paid' : 'Breakdown'}</h3>
       <Table
         caption="Payout breakdown"
         noun="line"
@@ -121,7 +141,13 @@ function Breakdown({ lines, currency }: { lines: readonly PayoutLine[]; currency
             head: 'Order',
             cell: (line) => (
               <>
-                {nameLine(line)}
+                {line.order_id === null ? (
+                  nameLine(line)
+                ) : (
+                  <Link to="/orders" search={{ open: line.order_id }}>
+                    {nameLine(line)}
+                  </Link>
+                )}
                 <span className="second">
                   {[orderSecond(line), line.customer_email, line.code].filter(Boolean).join(', ')}
                 </span>

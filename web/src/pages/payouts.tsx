@@ -11,7 +11,7 @@ import { useDialog, useOpened } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button, Empty, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
-import { Foot } from '../kit/totals.tsx';
+import { Foot, ReadFoot } from '../kit/totals.tsx';
 import { CorrectionDialog } from './corrections.tsx';
 import { BatchDialog } from './payout-batch.tsx';
 import { SettleDialog } from './payout-settle.tsx';
@@ -32,6 +32,9 @@ const sumQuery = (query: Query<'list_payouts'>) => ({ query: { ...query, totals:
 const sumText = (sums: readonly { amount: number; currency: string }[]) =>
   sums.map(({ amount, currency }) => money(amount, currency)).join(' + ');
 
+const dueText = (sums: readonly { total: number; currency: string }[]) =>
+  sums.map(({ total, currency }) => money(total, currency)).join(' + ');
+
 /** The money on its way to creators, from due to paid. */
 function Due() {
   const owedSums = useOwed();
@@ -42,7 +45,15 @@ function Due() {
     <Stats isBrief>
       <Stat
         label="Due now"
-        value={owedSums && (owedSums.map(({ total, currency }) => money(total, currency)).join(' + ') || 'Nothing')}
+        value={
+          owedSums?.length ? (
+            <Link to="/payouts/open-items" search={{}}>
+              {dueText(owedSums)}
+            </Link>
+          ) : (
+            owedSums && 'Nothing'
+          )
+        }
         note={
           payees === 0
             ? 'every approved commission is paid'
@@ -83,7 +94,8 @@ function Due() {
 function PayoutTotals({ query }: { query: Query<'list_payouts'> }) {
   const all = useCall('list_payouts', sumQuery(query)).data;
   const unsettled = useCall('list_payouts', sumQuery({ ...query, settled: false })).data;
-  if (!all?.totals?.length || !unsettled) return null;
+  if (!all || !unsettled) return <ReadFoot hasNote />;
+  if (!all.totals?.length) return null;
   const toSettle = new Map(unsettled.totals?.map(({ currency, amount }) => [currency, amount]));
   return (
     <Foot
@@ -178,7 +190,7 @@ export function Payouts() {
         </Button>
         {owedSums?.length !== 0 && (
           <Button needs="pay_payout_batch" kind="primary" onPress={paying.open}>
-            Pay what is due
+            {owedSums ? `Pay ${dueText(owedSums)}` : 'Pay what is due'}
           </Button>
         )}
       </PageHead>

@@ -14,7 +14,6 @@ export const FINDINGS = [
 ] as const;
 export type Finding = (typeof FINDINGS)[number][0];
 export const KINDS: readonly Finding[] = FINDINGS.map(([kind]) => kind);
-export const LABELS = new Map<string, string>(FINDINGS.map(([kind, label]) => [kind, label]));
 
 /** Money may be paid by mistake. */
 export const isAtRisk = (finding: Finding) => finding.endsWith('_but_paid');
@@ -53,6 +52,24 @@ export function amountText(amount: string, currency: string | null): string {
 /** The number of all differences, of which the result lists only the first of each kind. */
 export const countDifferences = (result: ReconciliationSummary) => KINDS.reduce((sum, kind) => sum + result[kind], 0);
 
+type Side = 'here' | 'there';
+
+/** The refund on one side, or all of an order that was cancelled at the store. */
+function getRefunded(one: Difference, side: Side): string | null {
+  if (side === 'here') return one.refunded_here;
+  return one.finding === 'cancelled_but_paid' ? one.amount_there : one.refunded_there;
+}
+
+/** The amount on one side after refunds. */
+function getNet(one: Difference, side: Side): string | null {
+  const amount = side === 'here' ? one.amount_here : one.amount_there;
+  return amount === null ? null : (Number(amount) - Number(getRefunded(one, side) ?? 0)).toFixed(2);
+}
+
+/** True if both sides of an order can be set against each other: in one currency, and read. */
+export const isComparable = ({ finding }: Difference) =>
+  finding !== 'currency' && finding !== 'unread' && finding !== 'ambiguous';
+
 /** Adds amounts by currency, such as `$120.00 + €40.00`; undefined if there are none. */
 function sumAmounts(
   amounts: readonly (readonly [amount: string | null, currency: string | null])[],
@@ -66,33 +83,47 @@ function sumAmounts(
   return sums.join(' + ') || undefined;
 }
 
+const sumRefunds = (rows: readonly Difference[], side: Side) =>
+  sumAmounts(
+    rows.map((one) => {
+      const refunded = getRefunded(one, side);
+      return [Number(refunded ?? 0) > 0 ? refunded : null, side === 'here' ? one.currency_here : one.currency_there];
+    }),
+  );
+
 export interface DifferenceSums {
+  /** After refunds. */
   here: string | undefined;
   there: string | undefined;
+  refundedHere: string | undefined;
+  refundedThere: string | undefined;
   /** The store's sum compared with ours, such as "$134.00 less"; undefined if they agree. */
   change: string | undefined;
   /** Commission of these orders that is not rejected. */
   commission: string | undefined;
 }
 
-/** The difference of both sums, in the currency of the first order that we have. */
-function describeChange(rows: readonly Difference[]): string | undefined {
+/** The difference of both sums of the orders that can be compared, in the currency of the first that we have. */
+function describeChange(all: readonly Difference[]): string | undefined {
+  const rows = all.filter(isComparable);
   const currency = rows.find(({ currency_here }) => currency_here !== null)?.currency_here ?? null;
   const cents = rows.reduce(
     (sum, one) =>
       sum +
-      (one.currency_there === currency ? Math.round(100 * Number(one.amount_there ?? 0)) : 0) -
-      (one.currency_here === currency ? Math.round(100 * Number(one.amount_here ?? 0)) : 0),
+      (one.currency_there === currency ? Math.round(100 * Number(getNet(one, 'there') ?? 0)) : 0) -
+      (one.currency_here === currency ? Math.round(100 * Number(getNet(one, 'here') ?? 0)) : 0),
     0,
   );
   if (cents === 0 || currency === null) return undefined;
-  return `${amountText((Math.abs(cents) / 100).toFixed(2), currency)} ${cents < 0 ? 'less' : 'more'} than here in ${currency}`;
+  return `${amountText((Math.abs(cents) / 100).toFixed(2), currency)} ${cents < 0 ? 'less' : 'more'} than here`;
 }
 
 /** The sums of some differences on both sides. */
 export const sumDifferences = (rows: readonly Difference[]): DifferenceSums => ({
-  here: sumAmounts(rows.map((one) => [one.amount_here, one.currency_here])),
-  there: sumAmounts(rows.map((one) => [one.amount_there, one.currency_there])),
+  here: sumAmounts(rows.map((one) => [getNet(one, 'here'), one.currency_here])),
+  there: sumAmounts(rows.map((one) => [getNet(one, 'there'), one.currency_there])),
+  refundedHere: sumRefunds(rows, 'here'),
+  refundedThere: sumRefunds(rows, 'there'),
   change: describeChange(rows),
   commission: sumAmounts(
     rows.map((one) => [one.commission_status === 'rejected' ? null : one.commission, one.currency_here]),

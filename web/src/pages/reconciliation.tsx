@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import { useAll, useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm } from '../kit/dialog.tsx';
-import { Filters, findChoice, useFilters } from '../kit/filters.tsx';
+import { findChoice, useFilters } from '../kit/filters.tsx';
 import { ago, counted, number, time } from '../kit/format.ts';
 import { FollowedJob, type Job } from '../kit/job.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
@@ -16,9 +16,9 @@ import {
   FINDINGS,
   type Finding,
   isAtRisk,
+  isComparable,
   isFound,
   KINDS,
-  LABELS,
   type ReconciliationSummary,
   sumDifferences,
 } from './reconciliation-findings.ts';
@@ -44,22 +44,39 @@ interface AmountProps {
   of: string | null;
   refunded: string | null;
   currency: string | null;
+  isCancelled?: boolean;
 }
 
-function Amount({ of, refunded, currency }: AmountProps) {
+function Amount({ of, refunded, currency, isCancelled = false }: AmountProps) {
   if (of === null) return <>–</>;
   return (
     <>
       {amountText(of, currency)}
-      {Number(refunded ?? 0) > 0 && (
+      {isCancelled && <span className="second refunded">cancelled</span>}
+      {!isCancelled && Number(refunded ?? 0) > 0 && (
         <span className="second refunded">{amountText(refunded ?? '', currency)} refunded</span>
       )}
     </>
   );
 }
 
-const FindingBadge = ({ of }: { of: Finding }) => (
-  <span className={`badge ${isAtRisk(of) ? 'bad' : 'wait'}`}>{LABELS.get(of)}</span>
+interface SumProps {
+  of: string | undefined;
+  refunded: string | undefined;
+  /** The word for what is deducted. */
+  word?: string;
+}
+
+/** The sum of a group after refunds, which stand below it: a bare zero would not say why. */
+const Sum = ({ of, refunded, word = 'refunded' }: SumProps) => (
+  <>
+    {of ?? '–'}
+    {refunded !== undefined && (
+      <span className="second">
+        {refunded} {word}
+      </span>
+    )}
+  </>
 );
 
 const COLUMNS: readonly Column<Difference>[] = [
@@ -75,11 +92,6 @@ const COLUMNS: readonly Column<Difference>[] = [
       ),
   },
   {
-    head: 'Difference',
-    chip: 'value',
-    cell: ({ finding }) => <FindingBadge of={finding} />,
-  },
-  {
     head: 'Here',
     isNumber: true,
     chip: 'named',
@@ -89,7 +101,14 @@ const COLUMNS: readonly Column<Difference>[] = [
     head: 'At the store',
     isNumber: true,
     chip: 'named',
-    cell: (row) => <Amount of={row.amount_there} refunded={row.refunded_there} currency={row.currency_there} />,
+    cell: (row) => (
+      <Amount
+        of={row.amount_there}
+        refunded={row.refunded_there}
+        currency={row.currency_there}
+        isCancelled={row.finding === 'cancelled_but_paid'}
+      />
+    ),
   },
   {
     head: 'Commission',
@@ -153,7 +172,9 @@ function Repair({ id, of }: { id: string; of: ReconciliationSummary }) {
 /** The answer that a finance person looks for first: how much does not agree, and what it costs. */
 function Headline({ of: result }: { of: ReconciliationSummary }) {
   const count = countDifferences(result);
-  const { here, there, change, commission } = sumDifferences(result.differences);
+  const comparable = result.differences.filter(isComparable);
+  const { here, there, change } = sumDifferences(comparable);
+  const { commission } = sumDifferences(result.differences);
   const compared = result.matched + count;
   return (
     <Stats>
@@ -162,8 +183,8 @@ function Headline({ of: result }: { of: ReconciliationSummary }) {
         value={number(count)}
         note={count === 0 ? 'every order matches' : `${number(result.matched)} of ${counted(compared, 'order')} match`}
       />
-      <Stat label="Here" value={here ?? '–'} note="what we have for these orders" />
-      <Stat label="At the store" value={there ?? '–'} note={change ?? 'what the store has for them'} />
+      <Stat label="Here" value={here ?? '–'} note={`after refunds, of ${counted(comparable.length, 'order')}`} />
+      <Stat label="At the store" value={there ?? '–'} note={change ?? 'as much as here'} />
       <Stat
         label="Commission to check"
         value={commission ?? 'None'}
@@ -173,38 +194,79 @@ function Headline({ of: result }: { of: ReconciliationSummary }) {
   );
 }
 
-/** A line for each kind of difference with its sums and the next step. The name of a kind narrows the rows below. */
-function Kinds({ of: result, onChoose }: { of: ReconciliationSummary; onChoose: (kind: Finding) => void }) {
+interface GroupsProps {
+  of: ReconciliationSummary;
+  chosen: Finding | undefined;
+  onChoose: (kind: Finding | undefined) => void;
+}
+
+/** A line for each kind of difference with its sums and the next step. Its button unfolds its orders. */
+function Groups({ of: result, chosen, onChoose }: GroupsProps) {
   const rows = FINDINGS.filter(([kind]) => result[kind] > 0).map(([kind, label, step]) => ({
     kind,
     label,
     step,
-    ...sumDifferences(result.differences.filter(({ finding }) => finding === kind)),
+    differences: result.differences.filter(({ finding }) => finding === kind),
   }));
+  const groups = rows.map((row) => ({ ...row, ...sumDifferences(row.differences) }));
   return (
     <PlainTable
       caption="Differences by kind"
-      rows={rows}
+      rows={groups}
       getKey={({ kind }) => kind}
+      below={({ kind, label, differences }) =>
+        chosen === kind && (
+          <>
+            <PlainTable
+              caption={label}
+              rows={differences}
+              columns={COLUMNS}
+              getKey={(row) => `${row.finding} ${row.order_id}`}
+            />
+            {differences.length < result[kind] && (
+              <p className="hint">{`The first ${number(differences.length)} of ${number(result[kind])}. The files have all.`}</p>
+            )}
+          </>
+        )
+      }
       columns={[
         {
           head: 'Difference',
           cell: ({ kind, label, step }) => (
             <>
-              <button type="button" className="link" onClick={() => onChoose(kind)}>
-                {label}
-              </button>
-              <div className="narrow">
-                <span className="second">{step}</span>
-              </div>
+              <span className={isAtRisk(kind) ? 'badge bad wraps' : 'badge wait wraps'}>{label}</span>
+              <span className="second">{step}</span>
             </>
           ),
         },
-        { head: 'Orders', isNumber: true, cell: ({ kind }) => number(result[kind]) },
-        { head: 'Here', isNumber: true, isWide: true, cell: ({ here }) => here ?? '–' },
-        { head: 'At the store', isNumber: true, isWide: true, cell: ({ there }) => there ?? '–' },
+        {
+          head: 'Here',
+          isNumber: true,
+          isWide: true,
+          cell: ({ here, refundedHere }) => <Sum of={here} refunded={refundedHere} />,
+        },
+        {
+          head: 'At the store',
+          isNumber: true,
+          isWide: true,
+          cell: ({ kind, there, refundedThere }) => (
+            <Sum of={there} refunded={refundedThere} word={kind === 'cancelled_but_paid' ? 'cancelled' : 'refunded'} />
+          ),
+        },
         { head: 'Commission', isNumber: true, isWide: true, cell: ({ commission }) => commission ?? '–' },
-        { head: 'What to do', isWide: true, cell: ({ step }) => step },
+        {
+          head: 'Orders',
+          isNumber: true,
+          cell: ({ kind, label }) => (
+            <Button
+              isExpanded={chosen === kind}
+              label={`${counted(result[kind], 'order')}: ${label}`}
+              onPress={() => onChoose(chosen === kind ? undefined : kind)}
+            >
+              {counted(result[kind], 'order')} {chosen === kind ? '▴' : '▾'}
+            </Button>
+          ),
+        },
       ]}
     />
   );
@@ -213,9 +275,6 @@ function Kinds({ of: result, onChoose }: { of: ReconciliationSummary; onChoose: 
 function Differences({ of: { result, files } }: { of: Job }) {
   const { get, set } = useFilters();
   if (!isFound(result)) return null;
-  const chosenKind = findChoice(get('finding'), KINDS);
-  const rows = result.differences.filter(({ finding }) => chosenKind === undefined || finding === chosenKind);
-  const all = chosenKind === undefined ? countDifferences(result) : result[chosenKind];
   const { columns, from, until, plan_id: plan } = result;
   return (
     <div className="stack">
@@ -227,30 +286,11 @@ function Differences({ of: { result, files } }: { of: Job }) {
       {result.differences.length === 0 ? (
         <Empty title="No differences">Every order matches: its commissions can be paid.</Empty>
       ) : (
-        <>
-          <Kinds of={result} onChoose={(kind) => set('finding', kind)} />
-          <Filters
-            of={[
-              {
-                name: 'finding',
-                label: 'Difference',
-                kind: 'select',
-                options: FINDINGS.filter(([kind]) => result[kind] > 0).map(([kind, label]) => [kind, label]),
-              },
-            ]}
-            label="Differences"
-            saved={false}
-          />
-          <PlainTable
-            caption="Differences"
-            rows={rows}
-            columns={COLUMNS}
-            getKey={(row) => `${row.finding} ${row.order_id}`}
-          />
-          {rows.length < all && (
-            <p className="hint">{`The first ${number(rows.length)} of ${number(all)}. The files have all.`}</p>
-          )}
-        </>
+        <Groups
+          of={result}
+          chosen={findChoice(get('finding'), KINDS)}
+          onChoose={(kind) => set('finding', kind ?? '')}
+        />
       )}
       <Files of={files} />
       {columns !== null && (
@@ -352,38 +392,36 @@ function Comparisons({ onOpen, getStoreName }: { onOpen: (id: string) => void; g
 interface ComparedProps {
   id: string;
   getStoreName: (store: string) => string;
-  onClose: () => void;
 }
 
-/** One comparison, under the name of what was compared. */
-function Compared({ id, getStoreName, onClose }: ComparedProps) {
+/** The page of one comparison, under the name of what was compared. */
+function Compared({ id, getStoreName }: ComparedProps) {
   const job = useCall('get_job', { params: { id } }).data?.data;
-  const title =
-    job?.id === id
-      ? [describeSource(job), getStoreName(toText(job.request.integration_id))].filter(Boolean).join(', ')
-      : 'Comparison';
+  const isRead = job?.id === id;
   return (
-    <div className="closable">
-      <Card
-        title={title}
-        action={
-          <Button kind="quiet" label="Close" onPress={onClose}>
-            ✕
-          </Button>
-        }
+    <>
+      <PageHead
+        title={isRead ? describeSource(job) : 'Comparison'}
+        hint={isRead && getStoreName(toText(job.request.integration_id))}
       >
+        <Link to="/reconciliation" search={{}} className="button plain">
+          All comparisons
+        </Link>
+      </PageHead>
+      <Card>
         <FollowedJob id={id} noun="comparison" done={(one) => <Differences of={one} />} />
       </Card>
-    </div>
+    </>
   );
 }
 
 /** Compares a store's orders with ours, before a month's commissions are paid. */
 export function Reconciliation() {
-  const { id, open, close } = useOpened();
+  const { id, open } = useOpened();
   const dialog = useDialog('compare');
   const stores = useAll('list_affiliate_stores', {}).data ?? [];
   const getStoreName = (store: string) => stores.find(({ id: one }) => one === store)?.name ?? '';
+  if (id !== undefined) return <Compared id={id} getStoreName={getStoreName} />;
   return (
     <>
       <PageHead title="Reconciliation" hint="Compare a store’s orders with ours before you pay a month’s commissions.">
@@ -391,7 +429,6 @@ export function Reconciliation() {
           New comparison
         </Button>
       </PageHead>
-      {id !== undefined && <Compared id={id} getStoreName={getStoreName} onClose={close} />}
       <Comparisons onOpen={open} getStoreName={getStoreName} />
       <CompareDialog stores={stores} isOpen={dialog.isOpen} onClose={dialog.close} onStarted={open} />
     </>

@@ -7,8 +7,8 @@ import { useCursor } from '../kit/cursor.tsx';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { Filters, useFilters } from '../kit/filters.tsx';
-import { counted, exactTime, number, words } from '../kit/format.ts';
-import { Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { counted, day, exactTime, exactTimeOfDay, number, words } from '../kit/format.ts';
+import { Copy, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, PlainTable } from '../kit/table.tsx';
 import { BusiestKeys, KeyCalls, KeySearches, type Masked, useCallCount } from './key-calls.tsx';
 
@@ -57,7 +57,7 @@ function buildColumns({ masked, hasCredits, open }: RequestView): readonly Colum
           second={
             <>
               <span className="one-line">{formatOperation(row)}</span>
-              <span className="narrow unbroken">{exactTime(row.at)}</span>
+              <span className="narrow unbroken">{exactTimeOfDay(row.at)}</span>
             </>
           }
         >
@@ -65,7 +65,15 @@ function buildColumns({ masked, hasCredits, open }: RequestView): readonly Colum
         </Opener>
       ),
     },
-    { head: 'Called', cell: ({ at }) => <time dateTime={at}>{exactTime(at)}</time>, isWide: true },
+    {
+      head: 'Called',
+      cell: ({ at }) => (
+        <time dateTime={at} title={exactTime(at)}>
+          {exactTimeOfDay(at)}
+        </time>
+      ),
+      isWide: true,
+    },
     {
       head: 'Key',
       cell: ({ key_name, key_id }) => (
@@ -129,6 +137,7 @@ function Pages({ query, masked }: { query: RequestsQuery; masked: Masked }) {
           open: setOpenRequest,
         })}
         count={count}
+        heading={({ at }) => day(at)}
       />
       {pager(data.next_after)}
       <Dialog
@@ -143,38 +152,54 @@ function Pages({ query, masked }: { query: RequestsQuery; masked: Masked }) {
   );
 }
 
+/** A line for a message to support, such as "req_…: 422 VALIDATION_ERROR, GET /v1/creators/search, 2026-…". */
+const copyText = (of: KeyRequest) =>
+  [`${of.request_id}: ${[of.status, of.code].filter(Boolean).join(' ')}`, formatOperation(of), of.at].join(', ');
+
 function Details({ of }: { of: KeyRequest }) {
   const { search } = of;
   return (
-    <Facts
-      of={[
-        [
-          'Status',
-          <span key="status">
-            <span className={`badge ${pickTone(of.status)}`}>{of.status}</span> {of.code}
-          </span>,
-        ],
-        ['Request ID', <code key="id">{of.request_id}</code>],
-        [
-          'Operation',
-          of.operation === null ? 'None: the path is not one of the API, and is not recorded.' : formatOperation(of),
-        ],
-        [
-          'Called',
-          <time key="called" dateTime={of.at}>
-            {exactTime(of.at)}
-            <span className="second">{of.at}</span>
-          </time>,
-        ],
-        ['Key', of.key_name ?? of.key_id],
-        ['Credits', of.credits > 0 && number(of.credits)],
-        ['Duration', `${number(Math.round(of.ms))} ms`],
-        ['Matches, on all pages', of.results !== null && number(of.results)],
-        ['Search', search && words(search.kind)],
-        ['Filters', search && (search.filters.join(', ') || 'None')],
-        ['Fingerprint', search && <code key="fingerprint">{search.fingerprint}</code>],
-      ]}
-    />
+    <>
+      <Facts
+        of={[
+          [
+            'Status',
+            <span key="status">
+              <span className={`badge ${pickTone(of.status)}`}>{of.status}</span> {of.code}
+            </span>,
+          ],
+          ['Request ID', <code key="id">{of.request_id}</code>],
+          [
+            'Operation',
+            of.operation === null ? 'None: the path is not one of the API, and is not recorded.' : formatOperation(of),
+          ],
+          [
+            'Called',
+            <time key="called" dateTime={of.at}>
+              {exactTime(of.at)}
+              <span className="second">{of.at}</span>
+            </time>,
+          ],
+          [
+            'Key',
+            <Link key="key" to="/requests" search={{ key: of.key_id }}>
+              {of.key_name ?? of.key_id}
+            </Link>,
+          ],
+          ['Credits', of.credits > 0 && number(of.credits)],
+          ['Duration', `${number(Math.round(of.ms))} ms`],
+          ['Matches, on all pages', of.results !== null && number(of.results)],
+          ['Search', search && words(search.kind)],
+          ['Filters', search && (search.filters.join(', ') || 'None')],
+          ['Fingerprint', search && <code key="fingerprint">{search.fingerprint}</code>],
+        ]}
+      />
+      <p className="hint">The values of parameters and the body of a call are not kept.</p>
+      <div className="row">
+        <Copy text={of.request_id} label="Copy request ID" shown="Copy request ID" />
+        <Copy text={copyText(of)} label="Copy for support: ID, status, path and time" shown="Copy for support" />
+      </div>
+    </>
   );
 }
 

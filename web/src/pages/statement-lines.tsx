@@ -4,11 +4,12 @@ import { useCall } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { counted, day, money, words } from '../kit/format.ts';
 import { orderSecond } from '../kit/order-name.ts';
-import { Copy, Empty, Facts, Failure, Loading } from '../kit/parts.tsx';
+import { Copy, Empty, Failure, Loading } from '../kit/parts.tsx';
 import { Table, toRows } from '../kit/table.tsx';
 import { Foot } from '../kit/totals.tsx';
 import { CreatorName } from './item-links.tsx';
 import { period } from './statement-period.ts';
+import { StatementSums } from './statement-sums.tsx';
 
 type StatementLine = Answer<'get_statement'>['data']['lines'][number];
 
@@ -69,19 +70,7 @@ export function StatementDialog({ id, onClose }: { id: string | undefined; onClo
           <p>
             <CreatorName of={one} />
           </p>
-          {one.totals.map(({ currency, opening, commission, taken_back, paid_out, closing }) => (
-            <div key={currency} className="sums">
-              <Facts
-                of={[
-                  ['Opening balance', money(opening, currency)],
-                  ['Earned', money(commission, currency)],
-                  ['Reversed by refunds', money(taken_back, currency)],
-                  ['Paid out', money(paid_out, currency)],
-                  ['Closing balance', <strong key="closing">{money(closing, currency)}</strong>],
-                ]}
-              />
-            </div>
-          ))}
+          <StatementSums of={one.totals} />
           <StatementPage of={one} />
           <p className="hint">
             As of {day(one.created_at)}. Later changes appear in the next statement’s opening balance.

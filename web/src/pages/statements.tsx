@@ -1,16 +1,17 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { Answer, Row } from '../call/call.ts';
+import type { Answer, Query, Row } from '../call/call.ts';
 import { useAll, useRows } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { CREATOR_FILTER, type Filter, Filters, sortIn, useFilters } from '../kit/filters.tsx';
-import { day, money, month, today } from '../kit/format.ts';
+import { counted, day, money, month, today } from '../kit/format.ts';
 import { FollowedJob } from '../kit/job.tsx';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { OperationForm } from '../kit/operation-form.tsx';
 import { Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
+import { Foot, ReadFoot } from '../kit/totals.tsx';
 import { toUtcDay } from '../kit/utc-day.ts';
 import { StatementDialog } from './statement-lines.tsx';
 import { isWholeMonth, period } from './statement-period.ts';
@@ -115,6 +116,35 @@ function MakingAll({ onClose }: { onClose: () => void }) {
   );
 }
 
+/** The sums of the statements that cover a chosen month: those of several months would count a balance more than once. */
+function StatementTotals({ query }: { query: Query<'list_statements'> }) {
+  const { data } = useAll('list_statements', query);
+  if (!data) return <ReadFoot />;
+  const sums = Map.groupBy(
+    data.flatMap(({ totals }) => totals ?? []),
+    ({ currency }) => currency,
+  );
+  if (sums.size === 0) return null;
+  return (
+    <Foot
+      label="Totals of these statements"
+      lines={[...sums].map(([currency, its]) => ({
+        count: sums.size === 1 ? counted(data.length, 'statement') : `In ${currency}`,
+        sums: TOTALS.map(
+          ([head, name]) =>
+            [
+              head,
+              money(
+                its.reduce((sum, one) => sum + one[name], 0),
+                currency,
+              ),
+            ] as const,
+        ),
+      }))}
+    />
+  );
+}
+
 export function Statements() {
   const { get } = useFilters();
   const query = {
@@ -145,6 +175,7 @@ export function Statements() {
     },
     {
       head: 'Period',
+      chip: 'value',
       cell: (row) => (
         <span className="row">
           <span className={isWholeMonth(row.from, row.to) ? 'unbroken' : undefined}>{period(row)}</span>
@@ -175,11 +206,11 @@ export function Statements() {
     <>
       <PageHead title="Statements" hint="What a creator earned and was paid in a period, with a page for the creator.">
         <Download id="list_statements" query={query} name="statements.csv" />
-        <Button needs="create_statements" onPress={makingAll.open}>
-          Create for all creators
-        </Button>
-        <Button needs="create_statement" kind="primary" onPress={making.open}>
+        <Button needs="create_statement" onPress={making.open}>
           New statement
+        </Button>
+        <Button needs="create_statements" kind="primary" onPress={makingAll.open}>
+          Create for all creators
         </Button>
       </PageHead>
       <Filters of={[CREATOR_FILTER, buildMonthFilter(), DISPUTED_FILTER]} />
@@ -189,6 +220,7 @@ export function Statements() {
         list={list}
         columns={columns}
         empty={<Empty title="No statements here">Create one when a creator asks about a month’s earnings.</Empty>}
+        foot={query.covers && <StatementTotals query={{ ...query, covers: query.covers }} />}
       />
       <Dialog title="Create a statement" isOpen={making.isOpen} onClose={making.close}>
         <Making
