@@ -151,6 +151,8 @@ export async function mergeCreators(work: Work, id: string, into: string): Promi
     engagementRate: target.engagementRate ?? source.engagementRate,
     tags: [...new Set([...target.tags, ...source.tags])].slice(0, MAX_TAGS),
     profiledAt: target.profiledAt ?? source.profiledAt,
+    // Rows of the source show another email and name from now on.
+    renamedAt: now,
   });
   return entry?.id ?? target.id;
 }

@@ -32,6 +32,8 @@ describe('updated_after', () => {
   let campaign: string;
   let group: string;
   let entry: string;
+  /** Another entry of the same person. */
+  let double: string;
   let link: Item;
   let order: Item;
   let payout: Item;
@@ -153,6 +155,9 @@ describe('updated_after', () => {
         const compensation = { type: 'fixed', amount: 5, currency: 'USD' };
         contract = (await made('/v1/contracts', { creator_email, title: 'Reel', compensation, deliverables })).id;
         await made('/v1/briefs', { title: 'Launch', creator_email, campaign_id: campaign });
+        const other = `double-${creator_email}`;
+        double = (await made('/v1/roster', { creator_email: other })).id;
+        await made('/v1/briefs', { title: 'Again', creator_email: other, campaign_id: campaign });
         await made('/v1/shipments', { creator_email, product_description: 'Serum' });
         await made('/v1/messages', { creator_email, body: 'Hello' });
         await made('/v1/statements', { creator_email, from: '2026-01-01', to: now().slice(0, 10) });
@@ -178,6 +183,11 @@ describe('updated_after', () => {
         desk.creator = creator_email;
         return answer;
       },
+    ],
+    [
+      'a creator who is merged into another',
+      'briefs: creator_email',
+      () => desk.post(`/v1/roster/${double}/merge`, { into: entry }),
     ],
     [
       'a creator who leaves a group',
