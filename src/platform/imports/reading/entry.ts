@@ -30,26 +30,34 @@ const recallTime = remember(readTime);
 export class Entry {
   readonly lines: number[] = [];
   readonly rows: string[][] = [];
+  /** The statuses of the headings above the rows. */
+  readonly sections: string[] = [];
+  isHeading = false;
   #isPlain = true;
 
   constructor(row: Row) {
     this.add(row);
   }
 
-  add({ line, cells, isPlain }: Row): void {
+  add({ line, cells, isPlain, section, isHeading = false }: Row): void {
     this.lines.push(line);
     this.rows.push(cells);
+    if (section !== undefined && !this.sections.includes(section)) this.sections.push(section);
+    this.isHeading ||= isHeading;
     this.#isPlain &&= isPlain;
   }
 
   /** One of the rows alone. */
   row(index: number): Entry {
-    return new Entry({ line: this.lines[index] ?? 0, cells: this.rows[index] ?? [], isPlain: this.#isPlain });
+    const row = new Entry({ line: this.lines[index] ?? 0, cells: this.rows[index] ?? [], isPlain: this.#isPlain });
+    row.sections.push(...this.sections);
+    return row;
   }
 
   merge(other: Entry): void {
     this.lines.push(...other.lines);
     this.rows.push(...other.rows);
+    this.sections.push(...other.sections.filter((section) => !this.sections.includes(section)));
     this.#isPlain &&= other.#isPlain;
   }
 

@@ -71,6 +71,7 @@ export class Grouper {
   }
 
   #keyFor(row: Row, { id, number }: RowKeys, isCounting: boolean): string {
+    if (row.isHeading) return '';
     if (id === '' && number === '') return this.#isContinued(row.cells) ? this.#previous : '';
     if (number === '') return id;
     const key = numberKey(number);

@@ -130,6 +130,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   zero: 'has an amount of zero.',
   totals: 'adds up the lines above.',
   header: 'repeats the header.',
+  heading: 'heads the lines below it, and gives them its status.',
   description: 'describes the columns.',
   repeated: 'repeats a line above.',
   unsubscribed: 'has unsubscribed.',
@@ -180,12 +181,15 @@ export interface StatusSaid {
 
 /** The status of a record; null where the file has none. */
 export function findStatus(entry: Entry, plan: Plan): StatusSaid | null {
-  const flagged = plan.flags
-    .flatMap((flag) => readFlag(flag, entry.first(flag.position)) ?? [])
-    .map((value) => ({
+  const isSaid = entry.text(plan, 'status') !== '';
+  // Below the end of a section nothing is said, unless the row itself has a status.
+  const sections = entry.sections.filter((section) => section !== '' || !isSaid);
+  const flagged = [...plan.flags.flatMap((flag) => readFlag(flag, entry.first(flag.position)) ?? []), ...sections].map(
+    (value) => ({
       value,
       meaning: plan.statuses[foldStatus(value)] ?? readStatus(plan.of, value) ?? readType(plan.of, value),
-    }));
+    }),
+  );
   // A flag by which the record counts leaves it to the other columns whether it does.
   const open = flagged.filter(
     ({ meaning, value }) =>

@@ -38,7 +38,7 @@ import { openTable, type Table } from './table.ts';
 import { findFields } from './words.ts';
 
 /** Changes whenever the same bytes and mapping may be read otherwise. */
-const READING_VERSION = 8;
+const READING_VERSION = 9;
 const MOST_DOUBTS = 20;
 
 /** A file that was read stays open for its records: its bytes need not be looked through again. */

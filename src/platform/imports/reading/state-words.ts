@@ -102,6 +102,19 @@ const NOUNS = new Map([...index(LOST_NOUNS, 'yes'), ...index(KEPT_NOUNS, 'no')])
 const OF_MONEY = new Map(index(SENT, 'no'));
 const OF_SALES = new Map(index(UNSOLD, 'yes'));
 
+/** Endings by which a word agrees with what it stands beside: stornierte, annulées, cancelados. */
+const bareWord = (word: string): string => word.replace(/(?:e[nrsm]?|[aoi]s?|s)$/, '');
+const BARE = new Set([...WORDS.keys(), ...NOUNS.keys()].filter((word) => word.length > 4).map(bareWord));
+
+/** A joined word that names a state, in any of its forms, or its opposite. */
+export function namesState(word: string): boolean {
+  const isNamed = (each: string) => WORDS.has(each) || NOUNS.has(each) || OF_MONEY.has(each) || OF_SALES.has(each);
+  if (isNamed(word)) return true;
+  const bare = bareWord(word);
+  if (bare.length > 4 && BARE.has(bare)) return true;
+  return NEGATIONS.some((negation) => word.startsWith(negation) && WORDS.has(word.slice(negation.length)));
+}
+
 /** The state that a joined word names in a cell. */
 export const readCellState = (word: string): State | undefined =>
   WORDS.get(word) ?? NOUNS.get(word) ?? OF_MONEY.get(word);
@@ -159,6 +172,8 @@ const RECORDS = new Set(
 const PAYMENTS = new Set(
   'payment payments transaction zahlung paiement pago pagos pagamento betaling płatność'.split(' ').map(foldJoined),
 );
+export const isRecordWord = (word: string): boolean => RECORDS.has(word);
+export const isStateNoun = (word: string): boolean => STATE_NOUNS.has(word);
 const STATE_NOUNS = new Set('status state zustand stand statut etat estado stato'.split(' '));
 /** Subjects whose yes or no decides nothing about a record. */
 const HARMLESS =

@@ -67,7 +67,7 @@ export function foldStatus(value: string): string {
   return `${isOfColumn(value) ? ':' : ''}${word}${signs}`;
 }
 
-const isGood = (meaning: StatusMeaning | undefined): boolean =>
+export const isGood = (meaning: StatusMeaning | undefined): boolean =>
   meaning === 'counts' || meaning === 'paid' || meaning === 'active';
 
 /** A status means the same in every file of a kind; undefined if its meaning must be asked. */
