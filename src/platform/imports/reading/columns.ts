@@ -182,7 +182,7 @@ function collectWords(wish: ColumnRequest, takenColumns: ReadonlySet<number>): M
  * a creator's address and the currency of what they earned, `Email` and `Currency` may be those of the sale.
  */
 function preferOwn(
-  { of, headers }: ColumnRequest,
+  { of, headers, glance }: ColumnRequest,
   field: string,
   type: FieldType,
   positions: readonly number[],
@@ -190,7 +190,8 @@ function preferOwn(
   const maybeOfSale = isPaid(of) && (type === 'email' || type === 'currency');
   if (type === 'money' || type === 'status' || maybeOfSale) return positions;
   const own = positions.filter((position) => fold(unnumber(headers[position] ?? '')) === fold(field));
-  return own.length > 0 ? own : positions;
+  const isSeen = own.some((position) => glance(position).filled > 0);
+  return own.length > 0 && (isSeen || own.length === positions.length) ? own : positions;
 }
 
 /** Words that a sale has as well as what it earned. */
@@ -286,7 +287,7 @@ function assignByWords(assignment: Assignment, takenColumns: Set<number>, wish: 
     const rivals =
       own.length === 0 ? [] : findRivals(wish, field, candidates, takenColumns).filter((at) => !own.includes(at));
     const positions = [...own, ...rivals];
-    const [first] = positions;
+    const first = positions.find((position) => wish.glance(position).filled > 0) ?? positions[0];
     if (first === undefined) continue;
     const isUnsure =
       positions.some((position) => isUnsaid(wish, field, position)) ||
@@ -306,6 +307,25 @@ function assignByWords(assignment: Assignment, takenColumns: Set<number>, wish: 
     const assigned = { field, type, positions: isUndecided ? positions : [first], by, confidence } as const;
     assignment.set(field, isUnsure ? { ...assigned, isOptional: true } : assigned);
     for (const position of isUndecided ? own : [first]) takenColumns.add(position);
+  }
+}
+
+/** Takes the fields out whose only columns are empty as far as they were seen: another column may be what they name. */
+function takeHollow(assignment: Assignment, { glance }: ColumnRequest): Assigned[] {
+  const hollow = [...assignment.values()].filter(
+    ({ by, positions }) => by === 'word' && positions.every((position) => glance(position).filled === 0),
+  );
+  for (const { field } of hollow) assignment.delete(field);
+  return hollow;
+}
+
+/** Puts them back: alone, or beside the column that was found, which is asked about unless one stays empty. */
+function putHollow(assignment: Assignment, hollow: readonly Assigned[]): void {
+  for (const each of hollow) {
+    const other = assignment.get(each.field);
+    const positions = [...(other?.positions ?? []), ...each.positions];
+    const confidence = other && STRICT_TYPES.has(each.type) ? 'asked' : each.confidence;
+    assignment.set(each.field, other ? { ...other, positions, confidence } : each);
   }
 }
 
@@ -463,8 +483,10 @@ export function assignColumns(wish: ColumnRequest): Assignment {
   assignSaid(assignment, takenColumns, wish, wish.stored, 'stored');
   assignByFormat(assignment, takenColumns, wish);
   assignByWords(assignment, takenColumns, wish);
+  const hollow = takeHollow(assignment, wish);
   assignLoosely(assignment, takenColumns, wish);
   assignByChance(assignment, takenColumns, wish);
+  putHollow(assignment, hollow);
   assignPairs(assignment, takenColumns, {
     headers: wish.headers,
     isCurrencies: (position) => isCurrencies(wish.glance(position)),

@@ -145,6 +145,11 @@ function listWarnings({ known, resolved, study, survey, table, mapping }: Readin
       code: 'bank_details',
       message: `Bank details are not kept: ${banks.length > 0 ? banks.slice(0, 5).join(', ') : `those of ${study.tally.banksLost} ${study.tally.banksLost === 1 ? 'person' : 'people'}`}.`,
     });
+  if (known.request.of === 'payment_details' && study.tally.ofWise > 0)
+    warnings.push({
+      code: 'wise_addresses',
+      message: `Addresses at Wise are entered as those of wallets: ${study.tally.ofWise}. Pay these people with the file for Wise, not with that for PayPal.`,
+    });
   const unreadPayments = known.request.of === 'payment_details' ? listUnreadPayments(table, resolved, mapping) : [];
   if (unreadPayments.length > 0)
     warnings.push({

@@ -13,6 +13,7 @@ import {
   findText,
   findTime,
   hasExtraCells,
+  hasNegativePieces,
   isFailure,
   type Judged,
   makeLine,
@@ -265,6 +266,8 @@ function readRecord(
   if ([id, number].some(saysTotal)) return 'totals';
   if (id === '' && number === '') return { problem: 'no_identity' };
   if (isFailure(money)) return money;
+  const basis = plan.columns[BASIS[plan.goods ?? 'amount']];
+  if (hasNegativePieces(entry, plan, basis)) return { problem: 'negative_quantity' };
   const times = readTimes(splitRefunds(entry, bench).own, bench);
   if (isFailure(times)) return times;
   const email = entry.text(plan, 'customer_email');

@@ -222,6 +222,7 @@ export function judgePerson(entry: Entry, bench: Bench): Judged {
     isRenamed: isRenamed(entry, plan),
     isHandleLost: isHandleLost(entry, plan),
     isBankLost,
+    isOfWise: paymentEmail !== null && method !== null && /\bwise\b|transferwise/i.test(method),
     hasOtherEmails: hasOtherEmails(entry, plan),
     isRateLost: entry.text(plan, 'rate') !== '' && entry.rows.some((_, i) => isFlatRate(entry.row(i), plan)),
   };

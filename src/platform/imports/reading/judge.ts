@@ -1,12 +1,13 @@
-import { isNoValue, isNumericId, isPlaceholder } from './cells.ts';
+import { cleanCell, isNoValue, isNumericId, isPlaceholder } from './cells.ts';
 import { findHeader } from './columns.ts';
 import { agrees, describeEnded, readAmountSign, readCurrency, readSign } from './currencies.ts';
 import type { Entry } from './entry.ts';
 import { describeFault, findFault } from './faults.ts';
-import { readFlag } from './flags.ts';
+import { type Flag, readFlag } from './flags.ts';
 import { fold } from './fold.ts';
 import type { Format } from './formats/format.ts';
 import { findFormatByKey } from './formats.ts';
+import { isQuantity } from './line-totals.ts';
 import { type MoneyRules, USES } from './money.ts';
 import { readNumber, settleNumber, toMinorUnits } from './numbers.ts';
 import type { Plan } from './plan.ts';
@@ -32,6 +33,8 @@ export interface Judged {
   isHandleLost?: boolean;
   /** The number of an account at a bank stood where an address is read. */
   isBankLost?: boolean;
+  /** An address of somebody who is paid by Wise. */
+  isOfWise?: boolean;
   /** The cell of an address has another one, which is not read. */
   hasOtherEmails?: boolean;
   /** A rate is an amount of money, which is not taken. */
@@ -106,6 +109,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   too_many_decimals: 'has an amount with more decimals than its currency.',
   too_large: 'has an amount that is too large.',
   negative_amount: 'has a negative amount.',
+  negative_quantity: 'has a negative quantity beside its amount, so that it came back.',
   currency_missing: 'has no currency.',
   currency_unknown: 'has a currency that does not exist.',
   currency_ended: 'has a currency that has ended, in which nothing can be recorded.',
@@ -179,17 +183,47 @@ export interface StatusSaid {
   meaning: StatusMeaning | undefined;
 }
 
+/** Any row of a record may name a loss; everything else is said once. */
+const readRows = (flag: Flag, entry: Entry): string | undefined =>
+  flag.by === 'loss'
+    ? entry.texts(flag.position).flatMap((text) => readFlag(flag, text) ?? [])[0]
+    : readFlag(flag, entry.first(flag.position));
+
+/** The columns of each file that count pieces. They are looked for once, not for each row. */
+const quantityColumns = new WeakMap<readonly string[], number[]>();
+const COUNTS_PIECES = /^(?:net)?items?(?:sold)?$|^net(?:units|quantity)$/;
+
+function listQuantities(headers: readonly string[]): number[] {
+  const columns =
+    quantityColumns.get(headers) ??
+    headers.flatMap((header, at) => (isQuantity(header) || COUNTS_PIECES.test(fold(header)) ? [at] : []));
+  quantityColumns.set(headers, columns);
+  return columns;
+}
+
+/** Some row has pieces below zero beside an amount above: they came back, as tills and warehouses write it. */
+export function hasNegativePieces({ rows }: Entry, { headers }: Plan, amount: number | undefined): boolean {
+  if (amount === undefined) return false;
+  const isAbove = (cells: readonly string[]) => {
+    const number = readNumber(cleanCell(cells[amount] ?? ''));
+    return number !== undefined && !number.value.isNegative && /[1-9]/.test(number.value.digits);
+  };
+  const isBelow = (cells: readonly string[], at: number) => {
+    const text = cleanCell(cells[at] ?? '');
+    return /^[-−–(]/.test(text) && (readNumber(text)?.value.isNegative ?? false);
+  };
+  return listQuantities(headers).some((at) => rows.some((cells) => isBelow(cells, at) && isAbove(cells)));
+}
+
 /** The status of a record; null where the file has none. */
 export function findStatus(entry: Entry, plan: Plan): StatusSaid | null {
   const isSaid = entry.text(plan, 'status') !== '';
   // Below the end of a section nothing is said, unless the row itself has a status.
   const sections = entry.sections.filter((section) => section !== '' || !isSaid);
-  const flagged = [...plan.flags.flatMap((flag) => readFlag(flag, entry.first(flag.position)) ?? []), ...sections].map(
-    (value) => ({
-      value,
-      meaning: plan.statuses[foldStatus(value)] ?? readStatus(plan.of, value) ?? readType(plan.of, value),
-    }),
-  );
+  const flagged = [...plan.flags.flatMap((flag) => readRows(flag, entry) ?? []), ...sections].map((value) => ({
+    value,
+    meaning: plan.statuses[foldStatus(value)] ?? readStatus(plan.of, value) ?? readType(plan.of, value),
+  }));
   // A flag by which the record counts leaves it to the other columns whether it does.
   const open = flagged.filter(
     ({ meaning, value }) =>

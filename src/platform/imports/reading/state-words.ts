@@ -15,17 +15,17 @@ export const foldJoined = (text: string): string => foldWords(text).join('');
 
 /** Words for the states by which a record does not count, several languages to each. */
 const LOST: Lists = {
-  refunded: `refunded|returned|erstattet|rembourse|remboursee|reembolsado|reembolsada|rimborsato|rimborsata|terugbetaald
+  refunded: `refunded|returned|restocked|erstattet|rembourse|remboursee|reembolsado|reembolsada|rimborsato|rimborsata|terugbetaald
     |zwrocono|zwrot|zwrocone|aterbetald|refunderet|refundert|возвращено|返金済み|已退款|palautettu|vráceno|iade edildi`,
   'partially refunded': 'partially refunded|partly refunded|partial refund|teilerstattet|teilweise erstattet',
   cancelled: `cancelled|canceled|storniert|annule|annulee|cancelado|cancelada|annullato|annullata|geannuleerd|anulowano
     |anulowane|avbruten|annulleret|kansellert|отменён|отменено|скасовано|キャンセル済み|已取消|취소됨|peruttu|zrušeno|törölve|iptal edildi
     |anulat|ακυρωμένο|đã hủy|ملغي|בוטל`,
-  voided: 'voided|void',
+  voided: 'voided|void|uncaptured|revoked',
   rejected: `rejected|declined|denied|refused|disapproved|abgelehnt|refuse|refusee|rechazado|rechazada|rifiutato|geweigerd
     |recusado|odrzucone|отклонено|却下|已拒绝`,
   disputed: 'disputed|chargeback|chargedback|fraud|fraudulent|reversed',
-  failed: 'failed|failure|bounced|bounce|unclaimed|fehlgeschlagen|echoue|fallido|fallito|mislukt',
+  failed: 'failed|failure|bounced|bounce|unsuccessful|unclaimed|fehlgeschlagen|echoue|fallido|fallito|mislukt',
   deleted: 'deleted|geloscht|trashed',
   unsubscribed:
     'unsubscribed|unsubscribe|unsub|unsubbed|optout|optedout|abgemeldet|desabonne|donotcontact|donotmail|dnc',
@@ -104,7 +104,16 @@ const OF_SALES = new Map(index(UNSOLD, 'yes'));
 
 /** Endings by which a word agrees with what it stands beside: stornierte, annulées, cancelados. */
 const bareWord = (word: string): string => word.replace(/(?:e[nrsm]?|[aoi]s?|s)$/, '');
-const BARE = new Set([...WORDS.keys(), ...NOUNS.keys()].filter((word) => word.length > 4).map(bareWord));
+const BARE = new Map(
+  [...NOUNS, ...WORDS].flatMap(([word, state]) => (word.length > 4 ? [[bareWord(word), state]] : [])),
+);
+
+/** The state of a cell by which a sale, a payment or somebody is lost, in any form of its word, or its opposite. */
+export function readLossState(word: string): State | undefined {
+  const plain = WORDS.get(word) ?? NOUNS.get(word) ?? OF_SALES.get(word);
+  if (plain || word.length < 5) return plain;
+  return BARE.get(bareWord(word));
+}
 
 /** A joined word that names a state, in any of its forms, or its opposite. */
 export function namesState(word: string): boolean {

@@ -42,7 +42,11 @@ function planTypes(
   const types = new Map<number, Set<FieldType>>();
   const add = (position: number, type: FieldType) => types.set(position, (types.get(position) ?? new Set()).add(type));
   for (const { positions, type } of assignment.values()) for (const position of positions) add(position, type);
-  const isThere = (field: string) => (assignment.get(field)?.positions.length ?? 0) > 0;
+  const isSeen = (position: number) => sample.some(({ cells }) => (cells[position] ?? '').trim() !== '');
+  const isThere = (field: string) => {
+    const { by, positions = [] } = assignment.get(field) ?? {};
+    return by === 'word' ? positions.some(isSeen) : positions.length > 0;
+  };
   const missing = listNeeded(of).filter((group) => !group.some(isThere));
   const nextYear = 9_999;
   for (let position = 0; missing.length > 0 && position < width; position += 1) {
