@@ -1,10 +1,12 @@
 import { cleanCell, isPlaceholder } from './cells.ts';
 import { type NumberCell, readNumber } from './numbers.ts';
+import { isNoHandle } from './people.ts';
 import type { Plan } from './plan.ts';
 import type { Row } from './rows.ts';
 import { readTime, type TimeCell } from './times.ts';
 
 const REMEMBERED = 8;
+const HANDLES = new Set(['handle', 'instagram', 'tiktok']);
 
 /** The last cells that were read: a record's cells are read again under every choice of every doubt. */
 function remember<Read>(readCell: (text: string) => Read): (text: string) => Read {
@@ -83,7 +85,7 @@ export class Entry {
   /** The text of a field, or nothing where a cell only says that nothing is known. */
   said(plan: Plan, field: string): string {
     const text = this.text(plan, field);
-    return isPlaceholder(text) ? '' : text;
+    return isPlaceholder(text) || (HANDLES.has(field) && isNoHandle(text)) ? '' : text;
   }
 
   first(position: number): string {

@@ -19,6 +19,7 @@ import {
   makeLine,
   refuseLine,
   type StatusSaid,
+  saysNothing,
 } from './judge.ts';
 import { findHolding, type OrderAmounts, settleMoney, USES } from './money.ts';
 import { readCodes, readEmail, readUsedCodes } from './people.ts';
@@ -233,7 +234,8 @@ export function readMoney(
   const ofRows = sumRefundRows(refunds, plan, currencyChoice.currency);
   if (isFailure(ofRows)) return fail(ofRows, holding);
   const isOpen = goods.refunded === 0 && ofRows === 0;
-  const hasTime = isOpen && plan.of === 'orders' && own.text(plan, 'refunded_at') !== '';
+  const refundTime = own.text(plan, 'refunded_at');
+  const hasTime = isOpen && plan.of === 'orders' && refundTime !== '' && !saysNothing(refundTime);
   const isWhole = isOpen && (status?.meaning === 'refunded' || (hasTime && plan.refundsWhole));
   const ofTime = hasTime && status?.meaning !== 'refunded' ? USES.refundTime : 0;
   const refunded = isWhole ? goods.amount : Math.min(goods.amount, goods.refunded + ofRows);

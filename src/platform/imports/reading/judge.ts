@@ -371,10 +371,17 @@ function findBeside(entry: Entry, plan: Plan, isMain: boolean): TimeColumns | Fa
 const DEFAULT_TIME = { order: 'dmy', languages: ['en'], digits: null } as const;
 const UTC: Zone = { offsets: [0] };
 
-/** A moment as ISO 8601; null if the cell is empty. */
+/** A cell of a time that says that there is none, as exports fill their blanks. */
+export const saysNothing = (text: string): boolean =>
+  isPlaceholder(text) ||
+  isNoValue(text) ||
+  isDash(text) ||
+  /^(?:never|no|false|empty|nie|nein|jamais|non|nunca|mai|nooit)$/i.test(text);
+
+/** A moment as ISO 8601; null if the cell says nothing. */
 export function findTime(entry: Entry, { plan, now }: Bench, field: string, isMain: boolean): string | null | Failure {
   const text = entry.text(plan, field);
-  if (text === '') return null;
+  if (text === '' || saysNothing(text)) return null;
   const cell = entry.time(text);
   if (!cell) return { problem: 'time_unreadable', field };
   const position = plan.columns[field];

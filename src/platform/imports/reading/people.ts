@@ -59,6 +59,20 @@ export function readHandle(text: string): string | undefined {
   return HANDLE.test(handle) && !handle.endsWith('.') ? handle : undefined;
 }
 
+/** Words in place of a handle. A sign before them makes each the handle that it may be. */
+const NO_HANDLES = new Set(
+  `unknown unbekannt inconnu desconocido sconosciuto onbekend undefined no non nein nee nope none noneyet notyet nothing no_handle nohandle
+   noinstagram notiktok noaccount noig dont_have donthave doesnthave private privat privateaccount pending same sameasabove sameasig
+   sameasinstagram ditto idem deleted x xx xxx xxxx 0 00 na nil null empty blank missing tbd tba tbc todo soon comingsoon later
+   notavailable unavailable notapplicable false true yes ja oui si instagram insta ig tiktok username handle`.split(
+    /\s+/,
+  ),
+);
+
+/** `unknown`, `no`, `pending` or `same` in place of a handle. */
+export const isNoHandle = (text: string): boolean =>
+  text.length < 24 && NO_HANDLES.has(text.toLowerCase().replace(/[\s'’".()!-]+/g, ''));
+
 /** The strings and numbers of a list in JSON such as `["vip","skin care"]`; undefined for any other text. */
 function readJsonList(text: string): string[] | undefined {
   if (!text.startsWith('[') || !text.endsWith(']')) return undefined;
