@@ -1085,6 +1085,13 @@ export interface ListedCreatorsTable {
   addedBy: string | null;
 }
 
+export interface MailStopsTable {
+  id: string;
+  brandId: string;
+  address: string;
+  forgottenAt: Date;
+}
+
 export interface MailSuppressionsTable {
   brandId: string;
   email: string;
@@ -1856,6 +1863,7 @@ export interface Database {
   linkStates: LinkStatesTable;
   links: LinksTable;
   listedCreators: ListedCreatorsTable;
+  mailStops: MailStopsTable;
   mailSuppressions: MailSuppressionsTable;
   mails: MailsTable;
   messages: MessagesTable;
