@@ -72,3 +72,28 @@ describe('a word in place of a handle', () => {
     ]);
   });
 });
+
+describe('codes and addresses as plugins and tools write them', () => {
+  test.each([
+    ['code:ANA10|amount:5.00', ['ANA10']],
+    ['code:ANA10|amount:5.00;code:BEN5|amount:2.00', ['ANA10', 'BEN5']],
+    ['"ANA10, BEN5"', ['ANA10', 'BEN5']],
+  ])('%s has the codes %j', async (cell, codes) => {
+    const file = lines('Order ID,Date,Amount,Currency,Coupons', `o1,2026-02-01,60.50,USD,${cell}`);
+    expect((await readWhole('orders', file)).records).toMatchObject([{ codes }]);
+  });
+
+  test.each(['User email', 'Purchase Email', 'Buyer Email,Purchase Email'])(
+    'the customer’s is below “%s”',
+    async (header) => {
+      const cells = `${header.includes(',') ? ',' : ''}a@c.example`;
+      const file = lines(`Order ID,Date,Amount,Currency,${header}`, `o1,2026-02-01,60.50,USD,${cells}`);
+      expect((await readWhole('orders', file)).records).toMatchObject([{ customer_email: 'a@c.example' }]);
+    },
+  );
+
+  test.each(['%', 'Percent', 'Percentage'])('a percentage beside a code is asked about: %s', async (header) => {
+    const file = lines(`Email,Code,${header}`, 'a@c.example,A10,12%', 'b@c.example,B10,15%');
+    expect((await readWhole('roster', file)).reading.questions.map(({ id }) => id)).toEqual(['column_meaning:rate']);
+  });
+});

@@ -370,6 +370,9 @@ const PART_WORDS: readonly (readonly [string, RegExp])[] = [
 ];
 const PAYS =
   /^(?:commission|commissions|payout|payouts|reward|rewards|share|provision|comision|commissione|commissie|comissao|prowizja|kommission|rate|satz)$/;
+/** What a percentage is of, nobody says: of the goods for the creator, or off them for their followers. */
+const PERCENTS =
+  /^(?:percents?|percentages?|pct|prozente?|prozentsatz|pourcentage|porcentaje|percentuale|percentagem)$/;
 const NOT_PARTS =
   /^(?:item|items|lineitem|line|unit|product|price|code|codes|method|status|date|id|number|no|name|type|qty|quantity|count|rate|per|class|country|zone|incl|excl|inc|ex|including|excluding|inkl|exkl|mit|ohne|gross|net|netto|brutto|ht|ttc)$/;
 
@@ -468,8 +471,10 @@ function assignByChance(
     ask(
       'rate',
       find((at, words) => {
-        const isShare = glance(at).percents > 0 || (headers[at] ?? '').includes('%');
-        return isShare && !isMisnamed('rate', glance(at)) && words.some((word) => PAYS.test(word));
+        const header = headers[at] ?? '';
+        const isShare = glance(at).percents > 0 || header.includes('%');
+        const isNamed = words.some((word) => PAYS.test(word)) || header.trim() === '%' || PERCENTS.test(fold(header));
+        return isShare && !isMisnamed('rate', glance(at)) && isNamed;
       }),
     );
 }

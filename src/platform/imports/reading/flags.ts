@@ -96,6 +96,13 @@ const REASONS = new Map(
   ].map(([name = '', status = '']) => [fold(name), fold(status)] as const),
 );
 
+/** Headers of the numbers of what came back, which say nothing of how much. */
+const RETURN_NUMBERS = new Set(
+  'refund id|refund number|credit note|credit memo|credit note number|rma|rma number|return id|return number|chargeback id|dispute id|gutschriftsnummer'
+    .split('|')
+    .map(fold),
+);
+
 /** A header that asks for a yes or no. */
 export const isFlagWord = (header: string): boolean => isAskingWord(findWord(header));
 
@@ -165,6 +172,8 @@ export interface FlagContext {
   /** A person said that no column is the status, or which one is. */
   isStatusDeclined: boolean;
   isStatusChosen: boolean;
+  /** A column says how much came back. */
+  hasRefunds: boolean;
 }
 
 /** A column beside the status, of which only cells that name a loss are asked about. */
@@ -205,7 +214,7 @@ function findTypes(header: string, position: number, glance: (position: number) 
  */
 export function findFlags(
   headers: readonly string[],
-  { takenColumns, textColumns, isStatusDeclined, isStatusChosen }: FlagContext,
+  { takenColumns, textColumns, isStatusDeclined, isStatusChosen, hasRefunds }: FlagContext,
   glance: (position: number) => Glance,
   of: Kind,
 ): Flag[] {
@@ -214,7 +223,8 @@ export function findFlags(
     const seen = glance(position);
     const { filled, yes, no, times, states } = seen;
     const isUnseen = filled === 0;
-    const reason = REASONS.get(fold(header));
+    const isNumber = !hasRefunds && isOrders(of) && RETURN_NUMBERS.has(fold(header));
+    const reason = REASONS.get(fold(header)) ?? (isNumber ? fold(header) : undefined);
     if (reason !== undefined) return [{ position, status: reason, by: 'filled', isEmptyOpen: false, isUnseen }];
     if (isPaid(of) && isSigned(seen))
       return [{ position, status: '', by: 'each', isEmptyOpen: false, name: nameHeader(header) }];

@@ -13,7 +13,7 @@ import { readNumber, settleNumber, toMinorUnits } from './numbers.ts';
 import type { Plan } from './plan.ts';
 import { findReturns, type Returns } from './returns.ts';
 import type { Goods, Line, ReadRecord, RecordOutcome, StatusMeaning } from './shapes.ts';
-import { foldStatus, isPartialRefund, readStatus, readType } from './statuses.ts';
+import { foldStatus, isGood, isPartialRefund, readStatus, readType } from './statuses.ts';
 import { type Clock, readClock, settleTime } from './times.ts';
 import { readZone, type Zone } from './zones.ts';
 
@@ -217,25 +217,32 @@ export function hasNegativePieces({ rows }: Entry, { headers }: Plan, amount: nu
 
 /** The status of a record; null where the file has none. */
 export function findStatus(entry: Entry, plan: Plan): StatusSaid | null {
-  const isSaid = entry.text(plan, 'status') !== '';
+  const text = entry.text(plan, 'status');
+  const ownValue = foldStatus(text);
+  const own = {
+    value: ownValue,
+    meaning: plan.statuses[ownValue] ?? (text === '' ? undefined : readStatus(plan.of, text)),
+  };
+  // A record that its status loses needs no question about what else is lost of it.
+  const isLost = plan.hasStatuses && own.meaning !== undefined && !isGood(own.meaning);
+  const flagged = plan.flags.flatMap((flag): StatusSaid[] => {
+    const value = readRows(flag, entry);
+    const meaning = value === undefined ? undefined : readMeaning(value, plan);
+    const isSaid = isLost && meaning === undefined && (flag.by === 'loss' || flag.by === 'filled');
+    return value === undefined || isSaid ? [] : [{ value, meaning }];
+  });
   // Below the end of a section nothing is said, unless the row itself has a status.
-  const sections = entry.sections.filter((section) => section !== '' || !isSaid);
-  const flagged = [...plan.flags.flatMap((flag) => readRows(flag, entry) ?? []), ...sections].map((value) => ({
-    value,
-    meaning: plan.statuses[foldStatus(value)] ?? readStatus(plan.of, value) ?? readType(plan.of, value),
-  }));
+  for (const value of entry.sections)
+    if (value !== '' || text === '') flagged.push({ value, meaning: readMeaning(value, plan) });
   // A flag by which the record counts leaves it to the other columns whether it does.
-  const open = flagged.filter(
-    ({ meaning, value }) =>
-      (meaning !== 'paid' && meaning !== 'counts' && meaning !== 'active') || isPartialRefund(value),
-  );
+  const open = flagged.filter(({ meaning, value }) => !isGood(meaning) || isPartialRefund(value));
   const decisive = open.find(({ value }) => value !== '') ?? open[0];
   if (decisive) return decisive;
-  if (!plan.hasStatuses) return flagged[0] ?? null;
-  const text = entry.text(plan, 'status');
-  const value = foldStatus(text);
-  return { value, meaning: plan.statuses[value] ?? (text === '' ? undefined : readStatus(plan.of, text)) };
+  return plan.hasStatuses ? own : (flagged[0] ?? null);
 }
+
+const readMeaning = (value: string, { statuses, of }: Plan): StatusMeaning | undefined =>
+  statuses[foldStatus(value)] ?? readStatus(of, value) ?? readType(of, value);
 
 /** The reason for which a tool's own file leaves a row out. */
 export function findLeftOut(entry: Entry, { leftOut }: Bench): string | undefined {

@@ -116,10 +116,15 @@ export const isMoreThanCode = (code: string): boolean => MORE_THAN_CODE.test(cod
 const TAKEN_OFF =
   /^(\S+)(?:\s*\(\s*[-–−]?\s*\p{Sc}?\s?\d[\d.,]*\s*(?:%|\p{Sc}|[A-Z]{3})?\s*(?:off)?\s*\)|\s+[×x*]\s?\d+)$/iu;
 
+/** Codes with their parts, as plugins of WooCommerce write them: `code:ANA10|amount:5.00;code:BEN5|amount:2.00`. */
+const NAMED_CODE = /(?:^|[;,|\s])code:\s*([^|;,\r\n]+)/gi;
+
 /** The codes of an order, without what is written of their use. */
-export const readUsedCodes = (text: string): string[] => [
-  ...new Set(readCodes(text).map((code) => TAKEN_OFF.exec(code)?.[1] ?? code)),
-];
+export function readUsedCodes(text: string): string[] {
+  const named = [...text.matchAll(NAMED_CODE)].map(([, code = '']) => code.trim()).filter((code) => code !== '');
+  const codes = named.length > 0 ? named.flatMap(readCodes) : readCodes(text);
+  return [...new Set(codes.map((code) => TAKEN_OFF.exec(code)?.[1] ?? code))];
+}
 
 /** Several codes of a cell, each as long as a code may be. */
 export const readCodes = (text: string): string[] =>

@@ -110,7 +110,8 @@ async function prepare(table: Table, request: Request, mapping: Mapping): Promis
     const textColumns = new Set(TEXTS.flatMap((field) => assignment.get(field)?.positions ?? []));
     const isStatusDeclined = status?.positions.length === 0;
     const isStatusChosen = status?.by === 'mapping' || status?.by === 'stored';
-    const context = { takenColumns: listTaken(), textColumns, isStatusDeclined, isStatusChosen };
+    const hasRefunds = (assignment.get('refunded')?.positions.length ?? 0) > 0;
+    const context = { takenColumns: listTaken(), textColumns, isStatusDeclined, isStatusChosen, hasRefunds };
     return findFlags(headers, context, glance, of);
   };
   // What says whether a record counts is not what identifies it.
