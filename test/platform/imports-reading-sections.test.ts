@@ -27,7 +27,7 @@ async function readSections(of: Kind, rows: readonly string[], mapping: Mapping 
 }
 
 const KNOWN: readonly [of: Kind, headings: string][] = [
-  ['commissions', 'Unpaid|Pending|On hold|Open|UNPAID:|Unpaid (2)|Unpaid commissions|Declined'],
+  ['commissions', 'Unpaid|Pending|On hold|Open|UNPAID:|Unpaid (2)|Unpaid 2026|Unpaid commissions|Declined'],
   ['payouts', 'Failed|Pending payouts|Returned|Status: failed'],
   ['orders', 'Cancelled|Test orders|Voided|Draft orders|Refunded|Refunded orders'],
   ['roster', 'Paused|Inactive|Rejected|Suspended creators'],
@@ -35,11 +35,11 @@ const KNOWN: readonly [of: Kind, headings: string][] = [
 const ASKED: readonly [of: Kind, headings: string][] = [
   [
     'commissions',
-    'Not yet paid|To be paid in December|Offen|Impayé|Stornierte Provisionen|Commissions annulées|Pendientes',
+    'Not yet paid|To be paid in December|To pay|In review|En attente de paiement|Offen|Impayé|Stornierte Provisionen|Commissions annulées|Pendientes',
   ],
   ['payouts', 'Bounced|Rückerstattung|Due next month|In attesa'],
   ['orders', 'Refunds|Returns|Erstattet|Retouren und Refunds|Samples'],
-  ['roster', 'Former creators|Ehemalige|Pausiert'],
+  ['roster', 'Former creators|Ehemalige|Pausiert|Applicants|Blacklist|No longer active'],
 ];
 const spread = (cases: readonly [Kind, string][]) =>
   cases.flatMap(([of, headings]) => headings.split('|').map((heading) => ({ of, heading })));
@@ -70,6 +70,8 @@ describe('a line of one cell that names a state', () => {
   test('holds until the next heading, and a sum beside it changes nothing', async () => {
     const rows = [HEADERS.orders ?? '', 'Cancelled,,11.00,', record('orders', 1), 'Orders,,,', record('orders', 2)];
     expect(await readSections('orders', rows)).toMatchObject({ asks: [], kept: [1200] });
+    const open = [HEADERS.commissions ?? '', 'Not yet paid,,11.00,', record('commissions', 1)];
+    expect((await readSections('commissions', open)).kept).toEqual([]);
   });
 
   test.each(['', 'Total,,11.00,'])('holds until “%s”, below which lines are asked about', async (end) => {
@@ -103,6 +105,16 @@ describe('a line of one cell that names no state', () => {
   ])('“%s” asks nothing, and the lines below count', async (heading) => {
     const rows = [HEADERS.commissions ?? '', record('commissions', 1), `${heading},,,`, record('commissions', 2)];
     expect(await readSections('commissions', rows)).toMatchObject({ asks: [], kept: [1100, 1200] });
+  });
+
+  test('as the id of an order is one', async () => {
+    const rows = ['Order ID,Date,Amount', 'TEST-1,20260211,11.00', 'TEST-2,20260212,12.00'];
+    expect((await readSections('orders', rows)).kept).toEqual([1100, 1200]);
+    const { records } = await readWhole(
+      'reconciliation',
+      lines('Order ID,Amount,Currency', 'TEST-1,11.00,', 'o2,12.00,'),
+    );
+    expect(records).toHaveLength(2);
   });
 
   test('as an item of an order is a line of it', async () => {
