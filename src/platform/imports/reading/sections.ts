@@ -103,25 +103,34 @@ interface Lone {
   hasSum: boolean;
 }
 
+const LONGEST_SUM = 20;
+/** What most second cells have, and no sum: tried first, because every row of a file is looked at. */
+const NO_SUM = /[:/@]|\d-\d|\p{L}{4}/u;
+
 /** The only text of a row, alone or beside one sum. */
 function findLone(cells: readonly string[]): Lone | undefined {
-  let lone: Lone | undefined;
+  let first = -1;
+  let hasSum = false;
   for (let position = 0; position < cells.length; position += 1) {
     const cell = cells[position] ?? '';
     if (cell === '' || cell.trim() === '') continue;
+    if (first < 0) {
+      first = position;
+      continue;
+    }
+    if (cell.length > LONGEST_SUM || (NO_SUM.test(cell) && !isPlaceholder(cell.trim()))) return undefined;
     const text = cleanCell(cell);
-    if (lone && isPlaceholder(text)) continue;
-    if (lone && (lone.hasSum || readNumber(text) === undefined)) return undefined;
-    if (lone) lone.hasSum = true;
-    lone ??= { text, position, hasSum: false };
+    if (isPlaceholder(text)) continue;
+    if (hasSum || readNumber(text) === undefined) return undefined;
+    hasSum = true;
   }
-  return lone;
+  return first < 0 ? undefined : { text: cleanCell(cells[first] ?? ''), position: first, hasSum };
 }
 
 const ITEMS = new Set(['sku', 'title', 'quantity', 'line_amount', 'note', 'tags']);
 
 /** A line of one filled cell that stands where a record or another line of an order would say something else. */
-function isOfRecord(of: Kind, headers: readonly string[], { text, position, hasSum }: Lone): boolean {
+function isRecordCell(of: Kind, headers: readonly string[], { text, position, hasSum }: Lone): boolean {
   const fields = findFields(of, headers[position] ?? '');
   const isFirst = headers.slice(0, position).every((header) => header === '');
   if (headers.length === 1) return !fields.includes('email');
@@ -154,7 +163,7 @@ export function openSections(of: Kind, headers: readonly string[], titles: reado
     if (current !== undefined && next >= 0 && row.line > next && !isBelowHeading) end();
     if (current !== undefined) next = row.line + 1 + (isSheet ? 0 : countBreaks(row.cells));
     const lone = findLone(row.cells);
-    const heading = lone && !isOfRecord(of, headers, lone) ? readHeading(of, lone.text) : undefined;
+    const heading = lone && !isRecordCell(of, headers, lone) ? readHeading(of, lone.text) : undefined;
     if (lone && heading && !saysTotal(lone.text)) {
       const isBare = isType(lone.text) && isRecordWord(fold(lone.text));
       if (!isBare || current !== undefined) {
