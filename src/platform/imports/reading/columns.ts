@@ -19,6 +19,7 @@ import {
   isTagged,
   isTimes,
 } from './glance.ts';
+import { putHollow, takeHollow } from './hollow-columns.ts';
 import { FIELDS, type FieldType, isOrders, isPaid, type Kind } from './kinds.ts';
 import { MappingProblem } from './problems.ts';
 import { isRateType } from './rate-types.ts';
@@ -310,25 +311,6 @@ function assignByWords(assignment: Assignment, takenColumns: Set<number>, wish: 
   }
 }
 
-/** Takes the fields out whose only columns are empty as far as they were seen: another column may be what they name. */
-function takeHollow(assignment: Assignment, { glance }: ColumnRequest): Assigned[] {
-  const hollow = [...assignment.values()].filter(
-    ({ by, positions }) => by === 'word' && positions.every((position) => glance(position).filled === 0),
-  );
-  for (const { field } of hollow) assignment.delete(field);
-  return hollow;
-}
-
-/** Puts them back: alone, or beside the column that was found, which is asked about unless one stays empty. */
-function putHollow(assignment: Assignment, hollow: readonly Assigned[]): void {
-  for (const each of hollow) {
-    const other = assignment.get(each.field);
-    const positions = [...(other?.positions ?? []), ...each.positions];
-    const confidence = other && STRICT_TYPES.has(each.type) ? 'asked' : each.confidence;
-    assignment.set(each.field, other ? { ...other, positions, confidence } : each);
-  }
-}
-
 /** Fields that no header names exactly are looked for by a word within headers. */
 function assignLoosely(assignment: Assignment, takenColumns: Set<number>, wish: ColumnRequest): void {
   const { of, headers, glance } = wish;
@@ -488,10 +470,10 @@ export function assignColumns(wish: ColumnRequest): Assignment {
   assignSaid(assignment, takenColumns, wish, wish.stored, 'stored');
   assignByFormat(assignment, takenColumns, wish);
   assignByWords(assignment, takenColumns, wish);
-  const hollow = takeHollow(assignment, wish);
+  const hollow = takeHollow(assignment, wish.glance);
   assignLoosely(assignment, takenColumns, wish);
   assignByChance(assignment, takenColumns, wish);
-  putHollow(assignment, hollow);
+  putHollow(assignment, hollow, STRICT_TYPES);
   assignPairs(assignment, takenColumns, {
     headers: wish.headers,
     isCurrencies: (position) => isCurrencies(wish.glance(position)),

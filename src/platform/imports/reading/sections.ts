@@ -76,7 +76,7 @@ interface Heading {
 }
 
 /** The status that a line of one text gives the lines below it; undefined if it names no state. */
-export function readHeading(of: Kind, text: string): Heading | undefined {
+function readHeading(of: Kind, text: string): Heading | undefined {
   if (text === '' || text.length > 60 || text.startsWith('@') || readEmail(text) !== undefined) return undefined;
   // `TEST-1001` is an id.
   if (/^\S*(?:\p{L}[-_#/.]?\d|\d[-_#/.]?\p{L})\S*$/u.test(text)) return undefined;
