@@ -173,7 +173,8 @@ describe('a form to the page', () => {
       });
     const asked = async () => (await desk.send('GET', '/v1/data-requests')).body.data;
     const asks = ['', 'cancel', 'COPY', 'erasure '].map((ask): Record<string, string> => ({ ask }));
-    for (const body of [...asks, {}, { other: 'erasure' }]) {
+    const bodies: Record<string, string>[] = [...asks, {}, { other: 'erasure' }];
+    for (const body of bodies) {
       const answer = await post(body);
       expect([body, answer.status]).toEqual([body, 422]);
       expect(answer.body).toContain('Nothing has changed');

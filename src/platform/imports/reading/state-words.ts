@@ -105,7 +105,9 @@ const OF_SALES = new Map(index(UNSOLD, 'yes'));
 /** Endings by which a word agrees with what it stands beside: stornierte, annulées, cancelados. */
 const bareWord = (word: string): string => word.replace(/(?:e[nrsm]?|[aoi]s?|s)$/, '');
 const BARE = new Map(
-  [...NOUNS, ...WORDS].flatMap(([word, state]) => (word.length > 4 ? [[bareWord(word), state]] : [])),
+  [...NOUNS, ...WORDS].flatMap(([word, state]): [string, State][] =>
+    word.length > 4 ? [[bareWord(word), state]] : [],
+  ),
 );
 
 /** The state of a cell by which a sale, a payment or somebody is lost, in any form of its word, or its opposite. */

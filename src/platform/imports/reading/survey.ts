@@ -44,8 +44,9 @@ function planTypes(
   for (const { positions, type } of assignment.values()) for (const position of positions) add(position, type);
   const isSeen = (position: number) => sample.some(({ cells }) => (cells[position] ?? '').trim() !== '');
   const isThere = (field: string) => {
-    const { by, positions = [] } = assignment.get(field) ?? {};
-    return by === 'word' ? positions.some(isSeen) : positions.length > 0;
+    const assigned = assignment.get(field);
+    const positions = assigned?.positions ?? [];
+    return assigned?.by === 'word' ? positions.some(isSeen) : positions.length > 0;
   };
   const missing = listNeeded(of).filter((group) => !group.some(isThere));
   const nextYear = 9_999;
