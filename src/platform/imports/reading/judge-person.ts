@@ -141,7 +141,9 @@ function findSharedHandle(entry: Entry, plan: Plan): string | undefined {
   if (entry.rows.length < 2 || name === undefined || (email !== undefined && entry.texts(email).length > 0))
     return undefined;
   const names = entry.texts(name).map((text) => new Set(foldWords(text)));
-  const isApart = names.some((words, i) => names.slice(i + 1).some((other) => words.isDisjointFrom(other)));
+  const isApart = names.some((words, i) =>
+    names.slice(i + 1).some((other) => [...words].every((word) => !other.has(word))),
+  );
   return isApart ? (instagram === undefined && tiktok !== undefined ? 'tiktok' : 'instagram') : undefined;
 }
 
