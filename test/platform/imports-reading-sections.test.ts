@@ -18,7 +18,7 @@ const record = (of: Kind, i: number) =>
 /** The questions of a file, and its records that count as they stand. */
 async function readSections(of: Kind, rows: readonly string[], mapping: Mapping = {}) {
   const { reading, lines: read } = await readWhole(of, lines(...rows), mapping);
-  const kept = read.flatMap(({ record: each }) => {
+  const kept = read.flatMap(({ record: each }): (number | string | null)[] => {
     if (each?.kind === 'order') return each.amount > each.refunded ? [each.amount] : [];
     if (each?.kind === 'paid') return [each.amount];
     return each?.kind === 'person' && each.status === 'active' ? [each.name] : [];
