@@ -71,6 +71,30 @@ describe('a file of payment details', () => {
   });
 });
 
+describe('a way of payment of a list', () => {
+  it.each(['Venmo', 'Payoneer', 'Skrill', 'CashApp', 'Zelle', 'wallet (Venmo)'])(
+    'that no file pays to gives its address to none: %s',
+    async (method) => {
+      const { key, get, add } = await open();
+      const { id } = (await add('ana@creators.example')).body.data;
+      const csv = `Email,Payment method,Payment email\nana@creators.example,${method},my.ana@mail.example\n`;
+      const read = await readImport(app, key, 'payment_details', csv);
+      expect(read.refusals.map(({ kind }: { kind: string }) => kind)).toEqual(['method_unknown']);
+      expect((await get(`/roster/${id}/payment`)).data).toMatchObject({ wallet_email: null, method: null });
+    },
+  );
+
+  it('at Wise is entered, and the reading says that only the file for Wise may pay there', async () => {
+    const { key, get, add } = await open();
+    const { id } = (await add('ana@creators.example')).body.data;
+    const csv = 'Email,Payment method,Payment email\nana@creators.example,Wise,my.ana@mail.example\n';
+    const read = await readImport(app, key, 'payment_details', csv);
+    expect(read.warnings.map(({ code }: { code: string }) => code)).toContain('wise_addresses');
+    await confirmRead(app, key, read);
+    expect((await get(`/roster/${id}/payment`)).data).toMatchObject({ wallet_email: 'my.ana@mail.example' });
+  });
+});
+
 describe('a file of payments', () => {
   it('settles the one open payout of its creator and amount, once, and says which it cannot match; an agent needs leave to pay', async () => {
     const { key, get, add } = await open();

@@ -287,3 +287,22 @@ describe('any text', () => {
     }
   });
 });
+
+describe('words before a place', () => {
+  test.each([
+    ['near Berlin', 'Berlin'],
+    ['near NYC', 'NYC'],
+    ['around LA', 'LA'],
+    ['close to Miami, FL', 'Miami, FL'],
+    ['in Paris', 'Paris'],
+    ['near Austin TX', 'Austin TX'],
+    ['somewhere near London', 'London'],
+    ['Cerca de Madrid', 'Madrid'],
+  ])('that say near or in fall away: %s', (said, place) => {
+    expect(readCity(said)).toEqual(readCity(place));
+  });
+
+  test.each(['In Salah', 'At Tur', 'Near', 'in', 'Nearby', 'Inverness'])('stay where they are the name: %s', (name) => {
+    expect(say(readCity(name))).toBe(`contains ${name.toLowerCase()}`);
+  });
+});

@@ -291,6 +291,7 @@ export const NOT_PERSONAL: Readonly<Record<string, readonly string[]>> = {
   link_slugs: split('slug'),
   links: split('type value slug destination_url currency platform'),
   listed_creators: split('added_by'),
+  mail_stops: split('address'),
   mails: split('kind state reason'),
   messages: split('sender email_state'),
   order_clicks: split('click'),

@@ -23,10 +23,14 @@ import {
 
 /** Ways of payment in other tools' words. */
 const METHODS: readonly (readonly [NonNullable<ListedPayment['method']>, RegExp])[] = [
-  ['wallet', /paypal|wallet|wise|payoneer|venmo|skrill/i],
+  ['wallet', /paypal|\bwise\b|transferwise|wallet/i],
   ['bank_transfer', /bank|wire|transfer|sepa|ach\b|iban|überweisung|virement|bonifico|transferencia/i],
   ['manual', /manual|che(?:que|ck)|cash|other|store credit/i],
 ];
+
+/** Services that pay to addresses of their own, which no file for PayPal or Wise may pay to. */
+const OTHER_WALLETS =
+  /venmo|payoneer|skrill|neteller|cash\s?app|zelle|revolut|tipalti|alipay|wechat|paytm|\bupi\b|gcash|mobilepay|vipps|swish|twint|bizum|lydia|google\s?pay|apple\s?pay|crypto|bitcoin|\bbtc\b|usdt|usdc|coinbase|stripe/i;
 
 const findMethod = (text: string) => METHODS.find(([, words]) => words.test(text))?.[0];
 
@@ -47,6 +51,12 @@ function toPayment(line: Line, record: PersonRecord, creatorId: string | null | 
   const who = email ?? instagram ?? tiktok ?? codes[0]?.code ?? name ?? 'Nobody';
   if (creatorId === null) return refuse(line, 'ambiguous_person', `${who} may be several creators.`);
   if (creatorId === undefined) return refuse(line, 'unknown_creator', `${who} is not on the roster.`);
+  if (said !== null && OTHER_WALLETS.test(said))
+    return refuse(
+      line,
+      'method_unknown',
+      `An address of “${said}” is not entered: payments go to addresses at PayPal or Wise. Pay ${who} by hand, or enter another address.`,
+    );
   const method = said === null ? null : findMethod(said);
   if (method === undefined)
     return refuse(

@@ -36,3 +36,15 @@ const FIRST_FLAG_LETTER = 0x1f1e6;
 /** The code of a flag, which is two letters of its own alphabet: 🇩🇪. */
 export const readFlag = (value: string): string =>
   value.replace(FLAG_LETTER, (letter) => String.fromCharCode(65 + (letter.codePointAt(0) ?? 0) - FIRST_FLAG_LETTER));
+
+/** Words before a place by which it is meant with what lies around it: `near Berlin`, `close to NYC`. */
+const NEAR =
+  /^\s*(?:(?:somewhere|anywhere|based|living|located|just)\s+)?(?:near(?:by)?(?:\s+to)?|around|outside(?:\s+of)?|(?:close|next)\s+to|not\s+far\s+from|in\s+der\s+nähe\s+von|nahe|rund\s+um|près\s+de|autour\s+de|cerca\s+de|alrededor\s+de|vicino\s+a|perto\s+de)(?:\s+the)?\s+(?=\S)/iu;
+/** Words that names begin with, too: In Salah, At Tur. */
+const WITHIN = /^\s*(?:(?:based|living|located)\s+)?(?:in|inside|within|at|from|bei|bij)(?:\s+the)?\s+(?=\S)/iu;
+
+/** A place without words that say that it is near or in it. */
+export function withoutNear(text: string, isKnown: (place: string) => boolean): string {
+  const within = text.replace(WITHIN, '');
+  return within !== text && isKnown(within) ? within : text.replace(NEAR, '');
+}

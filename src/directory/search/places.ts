@@ -28,7 +28,7 @@ import {
   stateByName,
   states,
 } from './place-atlas.ts';
-import { listSpellings, placeKey, readFlag } from './place-names.ts';
+import { listSpellings, placeKey, readFlag, withoutNear } from './place-names.ts';
 
 /**
  * The reading of a city: a metro, perhaps narrowed (`LA, CA`); exactly one city (`Miami, FL`); or every city whose
@@ -115,7 +115,9 @@ export function listCountries(): readonly Country[] {
 }
 
 /** Reads a metro's alias or full name, else `City, ST` or `City, Country`, else part of a city's name. */
-export function readCity(value: string): PlaceReading {
+export function readCity(said: string): PlaceReading {
+  const value =
+    readMetro(said) || findCities(said) ? said : withoutNear(said, (place) => readKnownCity(place) !== undefined);
   return (
     readMetro(value) ?? readCityInArea(value) ?? readCityBeforeArea(value) ?? readTidied(value) ?? readCityText(value)
   );

@@ -146,6 +146,7 @@ function listOtherPlaces(parameter: Text, value: string): Meant[] {
 
 const BETWEEN_VALUES = /[|;,/&]|\s(?:and|or)\s/i;
 const MOST_VALUES = 20;
+const SHORTEST_NAME = 4;
 
 /** True of a city with what it lies in: `Cambridge, ON` is one place, whose parts mean others. */
 function isOnePlace(parameter: Text, value: string): boolean {
@@ -159,6 +160,9 @@ function isOnePlace(parameter: Text, value: string): boolean {
 function listSeveral(parameter: Text, value: string): Meant[] {
   if (isOnePlace(parameter, value)) return [];
   const values = value.split(BETWEEN_VALUES).map((one) => one.trim());
+  // Two or three letters behind a place are what it lies in, also where they are not known.
+  const isShort = (one: string) => [...one].length < SHORTEST_NAME && readKnownCity(one) === undefined;
+  if (parameter === 'city' && values.slice(1).some(isShort)) return [];
   const isList = values.length > 1 && values.length <= MOST_VALUES && values.every((one) => fold(one) !== '');
   return isList && parameter !== 'q' ? [{ instead: values.join('|'), instead_parameter: `${parameter}_any` }] : [];
 }

@@ -183,17 +183,48 @@ export async function countMails(db: Db) {
     .execute();
 }
 
-/** Deletes at most `limit` mails that were sent or suppressed before this time. Returns how many. */
-async function deleteOldMails(db: Db, before: Date, limit: number): Promise<number> {
-  const { numAffectedRows } = await sql`
-    delete from mails where id in (
-      select id from mails where state in ('sent', 'suppressed') and coalesce(sent_at, created_at) < ${before}
-      limit ${limit})`.execute(db);
-  return Number(numAffectedRows ?? 0);
+/** The salted hash of an address in lower case, as an erasure leaves it of those that want no mails. */
+const hashed = (salt: RawBuilder<unknown>, email: RawBuilder<unknown>) =>
+  sql<string>`'sha256:' || ${salt} || ':' || encode(sha256(convert_to(${salt} || lower(${email}), 'UTF8')), 'hex')`;
+
+/**
+ * Deletes at most `limit` mails that were sent or suppressed before this time, and keeps of each by what its link stops the
+ * brand's mails. Returns how many.
+ */
+async function deleteOldMails(db: Db, before: Date, now: Date, limit: number): Promise<number> {
+  const { rows } = await sql<{ total: number }>`
+    with gone as (
+      delete from mails where id in (
+        select id from mails where state in ('sent', 'suppressed') and coalesce(sent_at, created_at) < ${before}
+        limit ${limit})
+      returning id, brand_id, to_email, gen_random_uuid()::text as salt),
+    kept as (
+      insert into mail_stops (id, brand_id, address, forgotten_at)
+      select id, brand_id, ${hashed(sql`salt`, sql`to_email`)}, ${now}::timestamptz from gone
+      on conflict (id) do nothing)
+    select count(*)::int as total from gone`.execute(db);
+  return rows[0]?.total ?? 0;
 }
 
-/** As long as the links in the mails work. */
+/** The brand of a mail that was deleted, and its address as a salted hash. */
+export const findStop = (db: Db, id: string) =>
+  db.selectFrom('mailStops').select(['id', 'brandId', 'address']).where('id', '=', id).executeTakeFirst();
+
+/** True if the address of a hash is suppressed, under that hash or as it is written. */
+export const isStopped = (db: Db, brandId: string, address: string): Promise<boolean> => {
+  const salt = address.split(':')[1] ?? '';
+  return isFound(
+    db
+      .selectFrom('mailSuppressions')
+      .select('brandId')
+      .where('brandId', '=', brandId)
+      .where((eb) => eb.or([eb('email', '=', address), eb(hashed(sql`${salt}::text`, sql`email`), '=', address)])),
+  );
+};
+
 const KEPT_MS = 30 * DAY_MS;
+/** Recipients keep mails: the link that stops them works for longer than a year after the mail itself is deleted. */
+const STOPS_KEPT_MS = 400 * DAY_MS;
 const BATCH = 1_000;
 
 /**
@@ -202,5 +233,9 @@ const BATCH = 1_000;
  */
 export async function forgetMails(db: Db, now: Date): Promise<void> {
   const before = new Date(now.getTime() - KEPT_MS);
-  while ((await deleteOldMails(db, before, BATCH)) === BATCH);
+  while ((await deleteOldMails(db, before, now, BATCH)) === BATCH);
+  await db
+    .deleteFrom('mailStops')
+    .where('forgottenAt', '<', new Date(now.getTime() - STOPS_KEPT_MS))
+    .execute();
 }

@@ -161,6 +161,30 @@ describe("a creator's page", () => {
   });
 });
 
+describe('a form to the page', () => {
+  it('that asks for nothing the page offers is 422, and changes nothing', async () => {
+    const desk = await openWorkDesk(app);
+    await desk.post('/v1/deliverables', { creator_email: desk.creator, type: 'photo' });
+    const page = await pageOf(desk);
+    const post = (body: Record<string, string>) =>
+      call(`${app.links}${page}`, undefined, {
+        ...{ method: 'POST', body: new URLSearchParams(body), redirect: 'manual' },
+        headers: { 'x-forwarded-for': someAddress() },
+      });
+    const asked = async () => (await desk.send('GET', '/v1/data-requests')).body.data;
+    const asks = ['', 'cancel', 'COPY', 'erasure '].map((ask): Record<string, string> => ({ ask }));
+    const bodies: Record<string, string>[] = [...asks, {}, { other: 'erasure' }];
+    for (const body of bodies) {
+      const answer = await post(body);
+      expect([body, answer.status]).toEqual([body, 422]);
+      expect(answer.body).toContain('Nothing has changed');
+    }
+    expect(await asked()).toEqual([]);
+    expect((await post({ ask: 'erasure' })).status).toBe(303);
+    expect(await asked()).toMatchObject([{ kind: 'erasure' }]);
+  });
+});
+
 describe('a link to it that has ended', () => {
   it('shows the same form whether it is expired, forged or unknown', async () => {
     const desk = await openWorkDesk(app);

@@ -58,3 +58,43 @@ it('a sent or suppressed mail is deleted after 30 days; a failed, waiting or you
   await forgetMails(db, clock.now());
   expect(await known()).toEqual(['failed', 'waits', 'young']);
 });
+
+it('the link that stops mails works for a year after its mail is deleted, also by one click', async () => {
+  const { db } = app.context.postgres;
+  const { id: brandId } = await makeBrand(app.context);
+  const actor = { brandId, keyId: null, operation: 'test', requestId: null };
+  const queue = (to: string) =>
+    inWork(db, clock, actor, (work) =>
+      queueMail(work, { kind: 'mail_test', to, subjectRow: unique('row'), params: { at: '2027-03-01T09:00:00.000Z' } }),
+    );
+  const [ann, bob] = ['Ann@mail.example', 'bob@mail.example'];
+  for (const to of [ann, bob]) await queue(to);
+  await sendDueMails(app.context);
+  const rows = await listMails(db, brandId, 10);
+  const linkTo = (to: string) => {
+    const rowId = rows.find(({ toEmail }) => toEmail === to)?.id ?? '';
+    const link = { kind: 'unsubscribe' as const, rowId, version: 0, expiresAt: new Date('2037-01-01') };
+    return `${app.links}/unsubscribe/${app.context.pageLinks.signToken(link)}`;
+  };
+  clockMs += 31 * DAY_MS;
+  await forgetMails(db, clock.now());
+  clockMs += 366 * DAY_MS;
+  await forgetMails(db, clock.now());
+  expect(await listMails(db, brandId, 10)).toEqual([]);
+  const page = await fetch(linkTo(ann));
+  const text = await page.text();
+  expect([page.status, text.includes('Stop these emails'), text.includes('sha256')]).toEqual([200, true, false]);
+  expect(await queue(ann)).toBe('queued');
+
+  const body = new URLSearchParams({ 'List-Unsubscribe': 'One-Click' });
+  for (const _ of [1, 2]) expect((await fetch(linkTo(ann), { method: 'POST', body })).status).toBe(200);
+  expect(await (await fetch(linkTo(ann))).text()).not.toContain('Stop these emails');
+  expect(await queue(ann.toLowerCase())).toBe('suppressed');
+  expect(await queue(bob)).toBe('queued');
+
+  await insertSuppression(db, brandId, bob, clock.now());
+  expect(await (await fetch(linkTo(bob))).text()).not.toContain('Stop these emails');
+  clockMs += 60 * DAY_MS;
+  await forgetMails(db, clock.now());
+  expect((await fetch(linkTo(bob))).status).toBe(404);
+});

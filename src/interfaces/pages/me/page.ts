@@ -44,6 +44,15 @@ ${postForm(action, html`<input type="hidden" name="ask" value="erasure">${submit
 <p><a href="${action}">Back to your page</a></p>`,
 });
 
+/** A form that is not of this page asks for nothing. */
+const unknownPage = ({ action }: MeVisit) => ({
+  status: 422,
+  title: 'Error: Nothing was asked for',
+  content: html`<h1>Nothing was asked for</h1>
+<p>Nothing has changed.</p>
+<p><a href="${action}">Back to your page</a></p>`,
+});
+
 /** The file is made and sent at once: the link to this page shows nearly the same. */
 async function sendCopy({ context, row, inWork }: MeVisit) {
   const { postgres, secrets } = context;
@@ -74,7 +83,9 @@ export const mePage = creatorPage<Me>({
   },
   submit: async (visit) => {
     const { row, form, inWork, action } = visit;
-    if (form().text('ask') === 'copy') return await sendCopy(visit);
+    const asked = form().text('ask');
+    if (asked === 'copy') return await sendCopy(visit);
+    if (asked !== 'erasure') return unknownPage(visit);
     await inWork((work) => askForErasure(work, row));
     return { seeOther: action };
   },

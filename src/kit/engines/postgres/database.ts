@@ -1086,6 +1086,13 @@ export interface ListedCreatorsTable {
   addedBy: string | null;
 }
 
+export interface MailStopsTable {
+  id: string;
+  brandId: string;
+  address: string;
+  forgottenAt: Date;
+}
+
 export interface MailSuppressionsTable {
   brandId: string;
   email: string;
@@ -1857,6 +1864,7 @@ export interface Database {
   linkStates: LinkStatesTable;
   links: LinksTable;
   listedCreators: ListedCreatorsTable;
+  mailStops: MailStopsTable;
   mailSuppressions: MailSuppressionsTable;
   mails: MailsTable;
   messages: MessagesTable;

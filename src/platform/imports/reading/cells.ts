@@ -37,9 +37,9 @@ export const isPointedId = (text: string): boolean => /^\d{1,3}(?:\.\d{3})+$/.te
 export const isNumericId = (text: string): boolean => /^\d[\d.,'\u00a0\u202f]*$/.test(text);
 
 const PLACEHOLDER =
-  /^(?:nan|n\/?a|\\n|null|nil|none|[-–—]+|\?+|tb[acd]|keine[rs]?|aucune?|ningun[oa]?|nessun[oa]?|geen|brak|nenhuma?|no code)$/i;
+  /^(?:nan|n\/?a|\\n|null|nil|none|[-–—]+|\?+|tb[acd]|keine[rs]?|aucune?|ningun[oa]?|nessun[oa]?|geen|brak|nenhuma?|no code|0{4}([-/.])00\1?00(?:[T ]00:00(?::00)?(?:\.0+)?)?(?:Z|[+-]00:?00)?|00([-/.])00\2?0{4}(?: 00:00(?::00)?)?)$/i;
 
-/** `n/a`, `-` or `TBD` in place of a code, a handle, an id or an address. */
+/** `n/a`, `-`, `TBD` or a day of zeros in place of a code, a handle, an id, an address or a time. */
 export const isPlaceholder = (text: string): boolean => PLACEHOLDER.test(text);
 
 const NO_VALUE = /^(?:#(?:n\/a|nv|na|ref!|bezug!|name\?|value!|wert!|div\/0!|num!|zahl!|null!)|\\n)$/i;

@@ -1,4 +1,4 @@
-import { type Assignment, isCounted, listTakenColumns } from './columns.ts';
+import { type Assigned, type Assignment, isCounted, listTakenColumns } from './columns.ts';
 import { readSign } from './currencies.ts';
 import { type FieldType, isOrders, isPaid, type Kind } from './kinds.ts';
 import { readPlatform } from './people.ts';
@@ -93,6 +93,12 @@ interface ValuesRequest {
   flagged: readonly number[];
 }
 
+/** A column that only a word names is none if all of its cells are empty. */
+const isFilled = (assigned: Assigned | undefined, profiles: ReadonlyMap<number, ColumnProfile>): boolean =>
+  assigned !== undefined &&
+  assigned.positions.length > 0 &&
+  (assigned.by !== 'word' || assigned.positions.some((position) => (profiles.get(position)?.filled ?? 0) > 0));
+
 /** Columns that may be a needed field by their cells. One of addresses is settled; everything else becomes a question. */
 export function assignByValues(
   assignment: Assignment,
@@ -101,8 +107,7 @@ export function assignByValues(
 ): void {
   const takenColumns = new Set([...listTakenColumns(assignment), ...flagged]);
   for (const group of listNeeded(of)) {
-    const isThere = (field: string) =>
-      (assignment.get(field)?.positions.length ?? 0) > 0 || constants[field] !== undefined;
+    const isThere = (field: string) => isFilled(assignment.get(field), profiles) || constants[field] !== undefined;
     if (group.some((field) => isThere(field) || assignment.get(field)?.by === 'mapping')) continue;
     const fittingField = listWanted(group)
       .map(({ field, type }) => ({ field, type, positions: findFitting(type, takenColumns, profiles) }))

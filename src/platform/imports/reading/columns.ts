@@ -19,6 +19,7 @@ import {
   isTagged,
   isTimes,
 } from './glance.ts';
+import { putHollow, takeHollow } from './hollow-columns.ts';
 import { FIELDS, type FieldType, isOrders, isPaid, type Kind } from './kinds.ts';
 import { MappingProblem } from './problems.ts';
 import { isRateType } from './rate-types.ts';
@@ -182,7 +183,7 @@ function collectWords(wish: ColumnRequest, takenColumns: ReadonlySet<number>): M
  * a creator's address and the currency of what they earned, `Email` and `Currency` may be those of the sale.
  */
 function preferOwn(
-  { of, headers }: ColumnRequest,
+  { of, headers, glance }: ColumnRequest,
   field: string,
   type: FieldType,
   positions: readonly number[],
@@ -190,7 +191,8 @@ function preferOwn(
   const maybeOfSale = isPaid(of) && (type === 'email' || type === 'currency');
   if (type === 'money' || type === 'status' || maybeOfSale) return positions;
   const own = positions.filter((position) => fold(unnumber(headers[position] ?? '')) === fold(field));
-  return own.length > 0 ? own : positions;
+  const isSeen = own.some((position) => glance(position).filled > 0);
+  return own.length > 0 && (isSeen || own.length === positions.length) ? own : positions;
 }
 
 /** Words that a sale has as well as what it earned. */
@@ -286,7 +288,7 @@ function assignByWords(assignment: Assignment, takenColumns: Set<number>, wish: 
     const rivals =
       own.length === 0 ? [] : findRivals(wish, field, candidates, takenColumns).filter((at) => !own.includes(at));
     const positions = [...own, ...rivals];
-    const [first] = positions;
+    const first = positions.find((position) => wish.glance(position).filled > 0) ?? positions[0];
     if (first === undefined) continue;
     const isUnsure =
       positions.some((position) => isUnsaid(wish, field, position)) ||
@@ -350,6 +352,9 @@ const PART_WORDS: readonly (readonly [string, RegExp])[] = [
 ];
 const PAYS =
   /^(?:commission|commissions|payout|payouts|reward|rewards|share|provision|comision|commissione|commissie|comissao|prowizja|kommission|rate|satz)$/;
+/** What a percentage is of, nobody says: of the goods for the creator, or off them for their followers. */
+const PERCENTS =
+  /^(?:percents?|percentages?|pct|prozente?|prozentsatz|pourcentage|porcentaje|percentuale|percentagem)$/;
 const NOT_PARTS =
   /^(?:item|items|lineitem|line|unit|product|price|code|codes|method|status|date|id|number|no|name|type|qty|quantity|count|rate|per|class|country|zone|incl|excl|inc|ex|including|excluding|inkl|exkl|mit|ohne|gross|net|netto|brutto|ht|ttc)$/;
 
@@ -448,8 +453,10 @@ function assignByChance(
     ask(
       'rate',
       find((at, words) => {
-        const isShare = glance(at).percents > 0 || (headers[at] ?? '').includes('%');
-        return isShare && !isMisnamed('rate', glance(at)) && words.some((word) => PAYS.test(word));
+        const header = headers[at] ?? '';
+        const isShare = glance(at).percents > 0 || header.includes('%');
+        const isNamed = words.some((word) => PAYS.test(word)) || header.trim() === '%' || PERCENTS.test(fold(header));
+        return isShare && !isMisnamed('rate', glance(at)) && isNamed;
       }),
     );
 }
@@ -463,8 +470,10 @@ export function assignColumns(wish: ColumnRequest): Assignment {
   assignSaid(assignment, takenColumns, wish, wish.stored, 'stored');
   assignByFormat(assignment, takenColumns, wish);
   assignByWords(assignment, takenColumns, wish);
+  const hollow = takeHollow(assignment, wish.glance);
   assignLoosely(assignment, takenColumns, wish);
   assignByChance(assignment, takenColumns, wish);
+  putHollow(assignment, hollow, STRICT_TYPES);
   assignPairs(assignment, takenColumns, {
     headers: wish.headers,
     isCurrencies: (position) => isCurrencies(wish.glance(position)),

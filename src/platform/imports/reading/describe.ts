@@ -14,7 +14,7 @@ import type {
   Request,
   StatusReading,
 } from './shapes.ts';
-import { foldStatus, listMeanings } from './statuses.ts';
+import { foldStatus, listMeanings, readStatus, readType } from './statuses.ts';
 import type { Study } from './study.ts';
 import type { Survey } from './survey.ts';
 import type { Table } from './table.ts';
@@ -64,10 +64,13 @@ function describeColumns({ table, assignment, survey, resolved, questions }: Rea
 }
 
 function describeStatuses({ study, resolved, known }: ReadingParts): StatusReading[] {
-  const [fallback] = listMeanings(known.request.of);
+  const { of } = known.request;
+  const [fallback] = listMeanings(of);
+  const read = (value: string) =>
+    resolved.plan.statuses[foldStatus(value)] ?? readStatus(of, value) ?? readType(of, value);
   return study.tally.statuses().map(({ value, isUndecided, rows, sums }) => ({
     value,
-    means: isUndecided ? 'asked' : (resolved.plan.statuses[foldStatus(value)] ?? fallback ?? 'asked'),
+    means: isUndecided ? 'asked' : (read(value) ?? fallback ?? 'asked'),
     lines: rows,
     sums,
   }));
@@ -103,8 +106,14 @@ function listWarnings({ known, resolved, study, survey, table, mapping }: Readin
       code: 'description_line',
       message: `Line ${known.descriptionLine} describes the columns, and is left out.`,
     });
+  if (survey.headings.size > 0)
+    warnings.push({
+      code: 'headings',
+      message: `Lines below a heading have the status that it names: ${[...survey.headings].map((text) => `“${text}”`).join(', ')}.`,
+    });
   if (
     resolved.plan.columns.status === undefined &&
+    survey.headings.size === 0 &&
     known.flags.every(({ isUnseen }) => isUnseen) &&
     known.request.of !== 'directory'
   )
@@ -135,6 +144,11 @@ function listWarnings({ known, resolved, study, survey, table, mapping }: Readin
     warnings.push({
       code: 'bank_details',
       message: `Bank details are not kept: ${banks.length > 0 ? banks.slice(0, 5).join(', ') : `those of ${study.tally.banksLost} ${study.tally.banksLost === 1 ? 'person' : 'people'}`}.`,
+    });
+  if (known.request.of === 'payment_details' && study.tally.ofWise > 0)
+    warnings.push({
+      code: 'wise_addresses',
+      message: `Addresses at Wise are entered as those of wallets: ${study.tally.ofWise}. Pay these people with the file for Wise, not with that for PayPal.`,
     });
   const unreadPayments = known.request.of === 'payment_details' ? listUnreadPayments(table, resolved, mapping) : [];
   if (unreadPayments.length > 0)

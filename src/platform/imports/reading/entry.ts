@@ -1,10 +1,12 @@
 import { cleanCell, isPlaceholder } from './cells.ts';
 import { type NumberCell, readNumber } from './numbers.ts';
+import { isNoHandle } from './people.ts';
 import type { Plan } from './plan.ts';
 import type { Row } from './rows.ts';
 import { readTime, type TimeCell } from './times.ts';
 
 const REMEMBERED = 8;
+const HANDLES = new Set(['handle', 'instagram', 'tiktok']);
 
 /** The last cells that were read: a record's cells are read again under every choice of every doubt. */
 function remember<Read>(readCell: (text: string) => Read): (text: string) => Read {
@@ -30,26 +32,34 @@ const recallTime = remember(readTime);
 export class Entry {
   readonly lines: number[] = [];
   readonly rows: string[][] = [];
+  /** The statuses of the headings above the rows. */
+  readonly sections: string[] = [];
+  isHeading = false;
   #isPlain = true;
 
   constructor(row: Row) {
     this.add(row);
   }
 
-  add({ line, cells, isPlain }: Row): void {
+  add({ line, cells, isPlain, section, isHeading = false }: Row): void {
     this.lines.push(line);
     this.rows.push(cells);
+    if (section !== undefined && !this.sections.includes(section)) this.sections.push(section);
+    this.isHeading ||= isHeading;
     this.#isPlain &&= isPlain;
   }
 
   /** One of the rows alone. */
   row(index: number): Entry {
-    return new Entry({ line: this.lines[index] ?? 0, cells: this.rows[index] ?? [], isPlain: this.#isPlain });
+    const row = new Entry({ line: this.lines[index] ?? 0, cells: this.rows[index] ?? [], isPlain: this.#isPlain });
+    row.sections.push(...this.sections);
+    return row;
   }
 
   merge(other: Entry): void {
     this.lines.push(...other.lines);
     this.rows.push(...other.rows);
+    this.sections.push(...other.sections.filter((section) => !this.sections.includes(section)));
     this.#isPlain &&= other.#isPlain;
   }
 
@@ -75,7 +85,7 @@ export class Entry {
   /** The text of a field, or nothing where a cell only says that nothing is known. */
   said(plan: Plan, field: string): string {
     const text = this.text(plan, field);
-    return isPlaceholder(text) ? '' : text;
+    return isPlaceholder(text) || (HANDLES.has(field) && isNoHandle(text)) ? '' : text;
   }
 
   first(position: number): string {

@@ -3,6 +3,7 @@ import { isPlaceholder } from './cells.ts';
 import { fold, foldWords } from './fold.ts';
 import type { Glance } from './glance.ts';
 import { FIELDS, type FieldType, isOrders, isPaid, type Kind } from './kinds.ts';
+import { areTypes, countsLosses, mayLose, saysLoss } from './losses.ts';
 import {
   findAsked,
   findState,
@@ -22,7 +23,10 @@ export interface Flag {
   position: number;
   status: string;
   /** The answer by which a record has that status; `value` where the cell itself is the status, `each` where both are asked. */
-  by: 'yes' | 'no' | 'each' | 'value' | 'filled';
+  by: 'yes' | 'no' | 'each' | 'value' | 'filled' | 'loss';
+  /** The kind of file, where cells are looked through for losses; `isCount` where they count what came back. */
+  of?: Kind;
+  isCount?: boolean;
   /** Beside cells that say no, an empty one says nothing. Of reasons, any text says that there was one. */
   isEmptyOpen: boolean;
   /** By this name a cell that answers neither way is asked about. Plans of earlier versions lack it. */
@@ -84,9 +88,19 @@ const REASONS = new Map(
     ...['failure reason', 'failed reason', 'error', 'error message', 'error code', 'fehler', 'fehlergrund'].map(
       (name) => [name, 'failed'],
     ),
-    ...['reversal date', 'return date', 'refund date'].map((name) => [name, 'refunded']),
+    ...['reversal date', 'return date', 'refund date', 'clawback date', 'chargeback date'].map((name) => [
+      name,
+      'refunded',
+    ]),
     ...['rejection reason', 'reason for rejection', 'decline reason'].map((name) => [name, 'rejected']),
   ].map(([name = '', status = '']) => [fold(name), fold(status)] as const),
+);
+
+/** Headers of the numbers of what came back, which say nothing of how much. */
+const RETURN_NUMBERS = new Set(
+  'refund id|refund number|credit note|credit memo|credit note number|rma|rma number|return id|return number|chargeback id|dispute id|gutschriftsnummer'
+    .split('|')
+    .map(fold),
 );
 
 /** A header that asks for a yes or no. */
@@ -137,8 +151,10 @@ const isDirected = ({ filled, directions }: Glance): boolean => filled > 0 && di
 const isSigned = ({ filled, signs, texts }: Glance): boolean => filled > 0 && signs === filled && texts.has('+');
 
 /** A column of what its lines are: by a type among its cells, or by a header that speaks of nothing else. */
-function saysTypes(header: string, { filled, types, texts, times, counts, rateTypes }: Glance, of: Kind): boolean {
+function saysTypes(header: string, seen: Glance, of: Kind): boolean {
+  const { filled, types, texts, times, counts, rateTypes } = seen;
   if (types > 0 && TYPE_HEADERS.has(fold(header))) return true;
+  if (areTypes(seen, of)) return true;
   const isOther = times > 0 || counts > 0 || rateTypes === filled;
   return isPaid(of) && OF_ACCOUNTS.test(fold(header)) && !isOther && texts.size > 1 && texts.size <= MOST_ASKED;
 }
@@ -149,30 +165,79 @@ function mergeTypes(header: string, { texts }: Glance): Pick<Flag, 'name' | 'isM
   return isMany ? { name: nameHeader(header), isMerged: true } : {};
 }
 
+export interface FlagContext {
+  takenColumns: ReadonlySet<number>;
+  /** Columns of texts that decide nothing, such as an item's name, unless all of their cells say what the lines are. */
+  textColumns: ReadonlySet<number>;
+  /** A person said that no column is the status, or which one is. */
+  isStatusDeclined: boolean;
+  isStatusChosen: boolean;
+  /** A column says how much came back. */
+  hasRefunds: boolean;
+}
+
+/** A column beside the status, of which only cells that name a loss are asked about. */
+function watchLosses(header: string, position: number, seen: Glance, of: Kind): Flag[] {
+  if (isOrders(of) && countsLosses(header, of) && seen.counts === seen.filled) {
+    const isUnseen = [...seen.texts].every((text) => !/[1-9]/.test(text));
+    const isMerged = seen.texts.size > MOST_ASKED;
+    return [
+      {
+        position,
+        status: '',
+        by: 'loss',
+        isCount: true,
+        isEmptyOpen: false,
+        name: nameHeader(header),
+        isMerged,
+        isUnseen,
+      },
+    ];
+  }
+  if (!mayLose(header, seen, of)) return [];
+  const lost = [...seen.texts].filter((text) => saysLoss(of, text));
+  const isMerged = lost.length > MOST_ASKED;
+  // Where no cell names a loss yet, nothing is known of the status.
+  const isUnseen = lost.length === 0;
+  return [{ position, status: '', by: 'loss', of, isEmptyOpen: false, name: nameHeader(header), isMerged, isUnseen }];
+}
+
+function findTypes(header: string, position: number, glance: (position: number) => Glance, of: Kind): Flag[] {
+  const seen = glance(position);
+  if (!areTypes(seen, of)) return [];
+  return [{ position, status: '', by: 'value', isEmptyOpen: false, ...mergeTypes(header, seen) }];
+}
+
 /**
  * Columns of a yes or no, or of the day since when, that no field takes and whose header says that records do not count,
  * or leaves it open. A column of states that a person said is none of the status has no answers.
  */
 export function findFlags(
   headers: readonly string[],
-  takenColumns: ReadonlySet<number>,
+  { takenColumns, textColumns, isStatusDeclined, isStatusChosen, hasRefunds }: FlagContext,
   glance: (position: number) => Glance,
   of: Kind,
-  isStatusDeclined = false,
 ): Flag[] {
   return headers.flatMap((header, position): Flag[] => {
-    if (takenColumns.has(position)) return [];
+    if (takenColumns.has(position)) return textColumns.has(position) ? findTypes(header, position, glance, of) : [];
     const seen = glance(position);
     const { filled, yes, no, times, states } = seen;
     const isUnseen = filled === 0;
-    const reason = REASONS.get(fold(header));
+    const isNumber = !hasRefunds && isOrders(of) && RETURN_NUMBERS.has(fold(header));
+    const reason = REASONS.get(fold(header)) ?? (isNumber ? fold(header) : undefined);
     if (reason !== undefined) return [{ position, status: reason, by: 'filled', isEmptyOpen: false, isUnseen }];
     if (isPaid(of) && isSigned(seen))
       return [{ position, status: '', by: 'each', isEmptyOpen: false, name: nameHeader(header) }];
     if ((isPaid(of) && isDirected(seen)) || saysTypes(header, seen, of) || RETURN_STATES.has(fold(header)))
       return [{ position, status: '', by: 'value', isEmptyOpen: false, isUnseen, ...mergeTypes(header, seen) }];
+    // Between columns of the status a person has chosen already.
+    const isChosen = isStatusDeclined || (isStatusChosen && findFields(of, header).includes('status'));
+    const losses = isChosen ? [] : watchLosses(header, position, seen, of);
     const named = findState(header, of);
-    if (!named) return askAnswers(header, position, seen, of);
+    if (!named) {
+      const answers = askAnswers(header, position, seen, of);
+      return answers.length > 0 ? answers : losses;
+    }
     // Empty cells below “Paid” say nothing where no other cell says anything.
     if (isUnseen && named.by === 'no') return [];
     const flag: Flag = {
@@ -186,7 +251,7 @@ export function findFlags(
     const isDated = named.by === 'yes' && !PASSING.has(named.status) && times + no === filled;
     if (yes + no === filled || isDated) return [flag];
     const isPlain = isFlagWord(header) || yes + no > 0;
-    if (!isPlain || isElse(named, seen, of) || (isStatusDeclined && states * 3 >= filled)) return [];
+    if (!isPlain || isElse(named, seen, of) || (isStatusDeclined && states * 3 >= filled)) return losses;
     const unclear = [...seen.texts].filter((text) => readFlagged(flag, text) === undefined);
     return [{ ...flag, isMerged: unclear.length > MOST_ASKED }];
   });
@@ -227,6 +292,11 @@ export function readFlag(flag: Flag, cell: string): string | undefined {
   if (by === 'value') {
     if (cell === '') return undefined;
     return isMerged && !isType(cell) && !isDirection(cell) ? `${name}: any other text` : foldStatus(cell);
+  }
+  if (by === 'loss') {
+    const isLost = flag.isCount ? /[1-9]/.test(cell) : flag.of !== undefined && saysLoss(flag.of, cell);
+    if (!isLost) return undefined;
+    return `${name}: ${isMerged ? 'any loss' : cell.replace(/\s+/g, ' ').slice(0, 80)}`;
   }
   if (by === 'filled') return isPlaceholder(cell) || readAnswer(cell) === 'no' ? undefined : status;
   if (cell === '' && isEmptyOpen) return '';

@@ -3,7 +3,7 @@ import { cleanCell, isNoValue, isPlaceholder } from './cells.ts';
 import { Entry } from './entry.ts';
 import { hashKey, KeyTable } from './keys.ts';
 import { FIELDS, isOrders, type Kind } from './kinds.ts';
-import { readEmail, readHandle } from './people.ts';
+import { isNoHandle, readEmail, readHandle } from './people.ts';
 import { isBack, type Returns } from './returns.ts';
 import type { Row } from './rows.ts';
 
@@ -46,7 +46,7 @@ function readKeys({ of, positions, returns }: KeyColumns, { cells, isPlain }: Ro
   if (of !== 'roster' && of !== 'payment_details') return { id: text(positions[0]), number: text(positions[1]) };
   const [email, ...handles] = positions.map(text);
   const address = email === undefined || email === '' ? '' : (readEmail(email) ?? email);
-  const handle = handles.find((each) => each !== '') ?? '';
+  const handle = handles.find((each) => each !== undefined && each !== '' && !isNoHandle(each)) ?? '';
   return { id: address === '' ? (readHandle(handle) ?? handle) : address, number: '' };
 }
 
@@ -71,6 +71,7 @@ export class Grouper {
   }
 
   #keyFor(row: Row, { id, number }: RowKeys, isCounting: boolean): string {
+    if (row.isHeading) return '';
     if (id === '' && number === '') return this.#isContinued(row.cells) ? this.#previous : '';
     if (number === '') return id;
     const key = numberKey(number);

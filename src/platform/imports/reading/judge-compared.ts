@@ -11,6 +11,7 @@ import {
   makeLine,
   refuseLine,
   type StatusSaid,
+  saysNothing,
 } from './judge.ts';
 import { type OrderMoney, readMoney } from './judge-order.ts';
 import { USES } from './money.ts';
@@ -55,7 +56,9 @@ export function judgeCompared(entry: Entry, bench: Bench): Judged {
     order_number: number === '' ? null : number,
     goods,
     is_refunded: said?.meaning === 'refunded' || isWhole,
-    is_cancelled: said?.meaning === 'left_out' || (cancelledAt !== '' && readAnswer(cancelledAt) !== 'no'),
+    is_cancelled:
+      said?.meaning === 'left_out' ||
+      (cancelledAt !== '' && !saysNothing(cancelledAt) && readAnswer(cancelledAt) !== 'no'),
   };
   const known_by = id === '' ? `number:${number.replace(/^#/, '').toLowerCase()}` : `id:${id}`;
   const lineFacts = { known_by, status: said?.value ?? null };

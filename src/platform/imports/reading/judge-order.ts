@@ -13,11 +13,13 @@ import {
   findText,
   findTime,
   hasExtraCells,
+  hasNegativePieces,
   isFailure,
   type Judged,
   makeLine,
   refuseLine,
   type StatusSaid,
+  saysNothing,
 } from './judge.ts';
 import { findHolding, type OrderAmounts, settleMoney, USES } from './money.ts';
 import { readCodes, readEmail, readUsedCodes } from './people.ts';
@@ -232,7 +234,8 @@ export function readMoney(
   const ofRows = sumRefundRows(refunds, plan, currencyChoice.currency);
   if (isFailure(ofRows)) return fail(ofRows, holding);
   const isOpen = goods.refunded === 0 && ofRows === 0;
-  const hasTime = isOpen && plan.of === 'orders' && own.text(plan, 'refunded_at') !== '';
+  const refundTime = own.text(plan, 'refunded_at');
+  const hasTime = isOpen && plan.of === 'orders' && refundTime !== '' && !saysNothing(refundTime);
   const isWhole = isOpen && (status?.meaning === 'refunded' || (hasTime && plan.refundsWhole));
   const ofTime = hasTime && status?.meaning !== 'refunded' ? USES.refundTime : 0;
   const refunded = isWhole ? goods.amount : Math.min(goods.amount, goods.refunded + ofRows);
@@ -265,6 +268,8 @@ function readRecord(
   if ([id, number].some(saysTotal)) return 'totals';
   if (id === '' && number === '') return { problem: 'no_identity' };
   if (isFailure(money)) return money;
+  const basis = plan.columns[BASIS[plan.goods ?? 'amount']];
+  if (hasNegativePieces(entry, plan, basis)) return { problem: 'negative_quantity' };
   const times = readTimes(splitRefunds(entry, bench).own, bench);
   if (isFailure(times)) return times;
   const email = entry.text(plan, 'customer_email');

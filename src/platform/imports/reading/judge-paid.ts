@@ -12,6 +12,7 @@ import {
   findText,
   findTime,
   hasExtraCells,
+  hasNegativePieces,
   isFailure,
   type Judged,
   makeLine,
@@ -170,6 +171,7 @@ export function judgePaid(entry: Entry, bench: Bench): Judged {
   if (isFailure(back)) return refuse(back);
   if (isFailure(who)) return refuse(who);
   if (money.amount < 0) return refuse({ problem: 'negative_amount', field: 'amount' });
+  if (!format && hasNegativePieces(own, plan, plan.columns.amount)) return refuse({ problem: 'negative_quantity' });
   if (money.amount === 0) return make('left_out', 'zero');
   if (left <= 0) return make('left_out', 'returned');
   if (isMoved(own, bench, money)) return refuse({ problem: 'amounts_disagree', field: 'net' });

@@ -1,7 +1,7 @@
 import { WebAddress } from '../../../kit/values/web-address.ts';
 import { isChangedCode } from './cells.ts';
 import type { Entry } from './entry.ts';
-import { fold } from './fold.ts';
+import { fold, foldWords } from './fold.ts';
 import {
   type Bench,
   type Failure,
@@ -20,6 +20,7 @@ import { readCount, readNumber, readPpm } from './numbers.ts';
 import {
   hasSeveralEmails,
   isMoreThanCode,
+  isNoHandle,
   readCodes,
   readEmail,
   readHandle,
@@ -128,11 +129,27 @@ function readContacts(entry: Entry, { plan }: Bench): Pick<PersonRecord, 'email'
 const findSharedAddress = (entry: Entry, plan: Plan): string | undefined =>
   ['instagram', 'tiktok'].find((field) => {
     const position = isRenamed(entry, plan) ? plan.columns[field] : undefined;
-    return position !== undefined && new Set(entry.texts(position).flatMap((text) => readHandle(text) ?? [])).size > 1;
+    return (
+      position !== undefined &&
+      new Set(entry.texts(position).flatMap((text) => (isNoHandle(text) ? [] : (readHandle(text) ?? [])))).size > 1
+    );
   });
+
+/** Names without a word in common, of one handle and no address: a word that is no handle stands there, or two are mixed up. */
+function findSharedHandle(entry: Entry, plan: Plan): string | undefined {
+  const { email, name, instagram, tiktok } = plan.columns;
+  if (entry.rows.length < 2 || name === undefined || (email !== undefined && entry.texts(email).length > 0))
+    return undefined;
+  const names = entry.texts(name).map((text) => new Set(foldWords(text)));
+  const isApart = names.some((words, i) =>
+    names.slice(i + 1).some((other) => [...words].every((word) => !other.has(word))),
+  );
+  return isApart ? (instagram === undefined && tiktok !== undefined ? 'tiktok' : 'instagram') : undefined;
+}
 
 const findContradiction = (entry: Entry, plan: Plan): string | undefined =>
   findSharedAddress(entry, plan) ??
+  findSharedHandle(entry, plan) ??
   ['status', 'payment_email'].find((field) => {
     const position = plan.columns[field];
     return position !== undefined && entry.rows.length > 1 && entry.texts(position).length > 1;
@@ -222,6 +239,7 @@ export function judgePerson(entry: Entry, bench: Bench): Judged {
     isRenamed: isRenamed(entry, plan),
     isHandleLost: isHandleLost(entry, plan),
     isBankLost,
+    isOfWise: paymentEmail !== null && method !== null && /\bwise\b|transferwise/i.test(method),
     hasOtherEmails: hasOtherEmails(entry, plan),
     isRateLost: entry.text(plan, 'rate') !== '' && entry.rows.some((_, i) => isFlatRate(entry.row(i), plan)),
   };

@@ -1,18 +1,19 @@
-import { isNoValue, isNumericId, isPlaceholder } from './cells.ts';
+import { cleanCell, isNoValue, isNumericId, isPlaceholder } from './cells.ts';
 import { findHeader } from './columns.ts';
 import { agrees, describeEnded, readAmountSign, readCurrency, readSign } from './currencies.ts';
 import type { Entry } from './entry.ts';
 import { describeFault, findFault } from './faults.ts';
-import { readFlag } from './flags.ts';
+import { type Flag, readFlag } from './flags.ts';
 import { fold } from './fold.ts';
 import type { Format } from './formats/format.ts';
 import { findFormatByKey } from './formats.ts';
+import { isQuantity } from './line-totals.ts';
 import { type MoneyRules, USES } from './money.ts';
 import { readNumber, settleNumber, toMinorUnits } from './numbers.ts';
 import type { Plan } from './plan.ts';
 import { findReturns, type Returns } from './returns.ts';
 import type { Goods, Line, ReadRecord, RecordOutcome, StatusMeaning } from './shapes.ts';
-import { foldStatus, isPartialRefund, readStatus, readType } from './statuses.ts';
+import { foldStatus, isGood, isPartialRefund, readStatus, readType } from './statuses.ts';
 import { type Clock, readClock, settleTime } from './times.ts';
 import { readZone, type Zone } from './zones.ts';
 
@@ -32,6 +33,8 @@ export interface Judged {
   isHandleLost?: boolean;
   /** The number of an account at a bank stood where an address is read. */
   isBankLost?: boolean;
+  /** An address of somebody who is paid by Wise. */
+  isOfWise?: boolean;
   /** The cell of an address has another one, which is not read. */
   hasOtherEmails?: boolean;
   /** A rate is an amount of money, which is not taken. */
@@ -106,6 +109,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   too_many_decimals: 'has an amount with more decimals than its currency.',
   too_large: 'has an amount that is too large.',
   negative_amount: 'has a negative amount.',
+  negative_quantity: 'has a negative quantity beside its amount, so that it came back.',
   currency_missing: 'has no currency.',
   currency_unknown: 'has a currency that does not exist.',
   currency_ended: 'has a currency that has ended, in which nothing can be recorded.',
@@ -130,6 +134,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   zero: 'has an amount of zero.',
   totals: 'adds up the lines above.',
   header: 'repeats the header.',
+  heading: 'heads the lines below it, and gives them its status.',
   description: 'describes the columns.',
   repeated: 'repeats a line above.',
   unsubscribed: 'has unsubscribed.',
@@ -178,26 +183,66 @@ export interface StatusSaid {
   meaning: StatusMeaning | undefined;
 }
 
+/** Any row of a record may name a loss; everything else is said once. */
+const readRows = (flag: Flag, entry: Entry): string | undefined =>
+  flag.by === 'loss'
+    ? entry.texts(flag.position).flatMap((text) => readFlag(flag, text) ?? [])[0]
+    : readFlag(flag, entry.first(flag.position));
+
+/** The columns of each file that count pieces. They are looked for once, not for each row. */
+const quantityColumns = new WeakMap<readonly string[], number[]>();
+const COUNTS_PIECES = /^(?:net)?items?(?:sold)?$|^net(?:units|quantity)$/;
+
+function listQuantities(headers: readonly string[]): number[] {
+  const columns =
+    quantityColumns.get(headers) ??
+    headers.flatMap((header, at) => (isQuantity(header) || COUNTS_PIECES.test(fold(header)) ? [at] : []));
+  quantityColumns.set(headers, columns);
+  return columns;
+}
+
+/** Some row has pieces below zero beside an amount above: they came back, as tills and warehouses write it. */
+export function hasNegativePieces({ rows }: Entry, { headers }: Plan, amount: number | undefined): boolean {
+  if (amount === undefined) return false;
+  const isAbove = (cells: readonly string[]) => {
+    const number = readNumber(cleanCell(cells[amount] ?? ''));
+    return number !== undefined && !number.value.isNegative && /[1-9]/.test(number.value.digits);
+  };
+  const isBelow = (cells: readonly string[], at: number) => {
+    const text = cleanCell(cells[at] ?? '');
+    return /^[-−–(]/.test(text) && (readNumber(text)?.value.isNegative ?? false);
+  };
+  return listQuantities(headers).some((at) => rows.some((cells) => isBelow(cells, at) && isAbove(cells)));
+}
+
 /** The status of a record; null where the file has none. */
 export function findStatus(entry: Entry, plan: Plan): StatusSaid | null {
-  const flagged = plan.flags
-    .flatMap((flag) => readFlag(flag, entry.first(flag.position)) ?? [])
-    .map((value) => ({
-      value,
-      meaning: plan.statuses[foldStatus(value)] ?? readStatus(plan.of, value) ?? readType(plan.of, value),
-    }));
+  const text = entry.text(plan, 'status');
+  const ownValue = foldStatus(text);
+  const own = {
+    value: ownValue,
+    meaning: plan.statuses[ownValue] ?? (text === '' ? undefined : readStatus(plan.of, text)),
+  };
+  // A record that its status loses needs no question about what else is lost of it.
+  const isLost = plan.hasStatuses && own.meaning !== undefined && !isGood(own.meaning);
+  const flagged = plan.flags.flatMap((flag): StatusSaid[] => {
+    const value = readRows(flag, entry);
+    const meaning = value === undefined ? undefined : readMeaning(value, plan);
+    const isSaid = isLost && meaning === undefined && (flag.by === 'loss' || flag.by === 'filled');
+    return value === undefined || isSaid ? [] : [{ value, meaning }];
+  });
+  // Below the end of a section nothing is said, unless the row itself has a status.
+  for (const value of entry.sections)
+    if (value !== '' || text === '') flagged.push({ value, meaning: readMeaning(value, plan) });
   // A flag by which the record counts leaves it to the other columns whether it does.
-  const open = flagged.filter(
-    ({ meaning, value }) =>
-      (meaning !== 'paid' && meaning !== 'counts' && meaning !== 'active') || isPartialRefund(value),
-  );
+  const open = flagged.filter(({ meaning, value }) => !isGood(meaning) || isPartialRefund(value));
   const decisive = open.find(({ value }) => value !== '') ?? open[0];
   if (decisive) return decisive;
-  if (!plan.hasStatuses) return flagged[0] ?? null;
-  const text = entry.text(plan, 'status');
-  const value = foldStatus(text);
-  return { value, meaning: plan.statuses[value] ?? (text === '' ? undefined : readStatus(plan.of, text)) };
+  return plan.hasStatuses ? own : (flagged[0] ?? null);
 }
+
+const readMeaning = (value: string, { statuses, of }: Plan): StatusMeaning | undefined =>
+  statuses[foldStatus(value)] ?? readStatus(of, value) ?? readType(of, value);
 
 /** The reason for which a tool's own file leaves a row out. */
 export function findLeftOut(entry: Entry, { leftOut }: Bench): string | undefined {
@@ -333,10 +378,17 @@ function findBeside(entry: Entry, plan: Plan, isMain: boolean): TimeColumns | Fa
 const DEFAULT_TIME = { order: 'dmy', languages: ['en'], digits: null } as const;
 const UTC: Zone = { offsets: [0] };
 
-/** A moment as ISO 8601; null if the cell is empty. */
+/** A cell of a time that says that there is none, as exports fill their blanks. */
+export const saysNothing = (text: string): boolean =>
+  isPlaceholder(text) ||
+  isNoValue(text) ||
+  isDash(text) ||
+  /^(?:never|no|false|empty|nie|nein|jamais|non|nunca|mai|nooit)$/i.test(text);
+
+/** A moment as ISO 8601; null if the cell says nothing. */
 export function findTime(entry: Entry, { plan, now }: Bench, field: string, isMain: boolean): string | null | Failure {
   const text = entry.text(plan, field);
-  if (text === '') return null;
+  if (text === '' || saysNothing(text)) return null;
   const cell = entry.time(text);
   if (!cell) return { problem: 'time_unreadable', field };
   const position = plan.columns[field];

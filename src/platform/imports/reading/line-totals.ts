@@ -6,6 +6,9 @@ import type { Row } from './rows.ts';
 
 const QUANTITY =
   /^(?:qty|quantity|quantities|menge|anzahl|stuck|stk|stuckzahl|quantite|qte|cantidad|cant|quantita|aantal|quantidade|qtd|ilosc|antal|antall|pcs|pieces|units)$/;
+/** A header of how many pieces a line is about. */
+export const isQuantity = (header: string): boolean => foldWords(header).some((word) => QUANTITY.test(word));
+
 /** Prices of one piece, for whose product any of the other amounts is looked through. */
 const PRICE = /^(?:price|rate|cost|preis|einzelpreis|stuckpreis|prix|precio|prezzo|prijs|preco|cena|pris|unit)$/;
 const MOST_TOTALS = 8;

@@ -59,6 +59,20 @@ export function readHandle(text: string): string | undefined {
   return HANDLE.test(handle) && !handle.endsWith('.') ? handle : undefined;
 }
 
+/** Words in place of a handle. A sign before them makes each the handle that it may be. */
+const NO_HANDLES = new Set(
+  `unknown unbekannt inconnu desconocido sconosciuto onbekend undefined no non nein nee nope none noneyet notyet nothing no_handle nohandle
+   noinstagram notiktok noaccount noig dont_have donthave doesnthave private privat privateaccount pending same sameasabove sameasig
+   sameasinstagram ditto idem deleted x xx xxx xxxx 0 00 na nil null empty blank missing tbd tba tbc todo soon comingsoon later
+   notavailable unavailable notapplicable false true yes ja oui si instagram insta ig tiktok username handle`.split(
+    /\s+/,
+  ),
+);
+
+/** `unknown`, `no`, `pending` or `same` in place of a handle. */
+export const isNoHandle = (text: string): boolean =>
+  text.length < 24 && NO_HANDLES.has(text.toLowerCase().replace(/[\s'’".()!-]+/g, ''));
+
 /** The strings and numbers of a list in JSON such as `["vip","skin care"]`; undefined for any other text. */
 function readJsonList(text: string): string[] | undefined {
   if (!text.startsWith('[') || !text.endsWith(']')) return undefined;
@@ -102,10 +116,15 @@ export const isMoreThanCode = (code: string): boolean => MORE_THAN_CODE.test(cod
 const TAKEN_OFF =
   /^(\S+)(?:\s*\(\s*[-–−]?\s*\p{Sc}?\s?\d[\d.,]*\s*(?:%|\p{Sc}|[A-Z]{3})?\s*(?:off)?\s*\)|\s+[×x*]\s?\d+)$/iu;
 
+/** Codes with their parts, as plugins of WooCommerce write them: `code:ANA10|amount:5.00;code:BEN5|amount:2.00`. */
+const NAMED_CODE = /(?:^|[;,|\s])code:\s*([^|;,\r\n]+)/gi;
+
 /** The codes of an order, without what is written of their use. */
-export const readUsedCodes = (text: string): string[] => [
-  ...new Set(readCodes(text).map((code) => TAKEN_OFF.exec(code)?.[1] ?? code)),
-];
+export function readUsedCodes(text: string): string[] {
+  const named = [...text.matchAll(NAMED_CODE)].map(([, code = '']) => code.trim()).filter((code) => code !== '');
+  const codes = named.length > 0 ? named.flatMap(readCodes) : readCodes(text);
+  return [...new Set(codes.map((code) => TAKEN_OFF.exec(code)?.[1] ?? code))];
+}
 
 /** Several codes of a cell, each as long as a code may be. */
 export const readCodes = (text: string): string[] =>

@@ -38,8 +38,10 @@ import { openTable, type Table } from './table.ts';
 import { findFields } from './words.ts';
 
 /** Changes whenever the same bytes and mapping may be read otherwise. */
-const READING_VERSION = 8;
+const READING_VERSION = 9;
 const MOST_DOUBTS = 20;
+/** Fields of texts that may say what a line is, whatever the header says. */
+const TEXTS = ['title', 'method', 'note', 'name'];
 
 /** A file that was read stays open for its records: its bytes need not be looked through again. */
 interface OpenRows {
@@ -102,8 +104,16 @@ async function prepare(table: Table, request: Request, mapping: Mapping): Promis
   const isTool = format !== undefined && format.key !== 'rollcall';
   // What a “type” says of a payment is not recorded, but it may tell money sent from money received.
   const listTaken = () => listTakenColumns(new Map([...assignment].filter(([field]) => field !== 'kind')));
-  const isDeclined = () => assignment.get('status')?.positions.length === 0;
-  const listFlags = () => (isTool ? [] : findFlags(headers, listTaken(), glance, of, isDeclined()));
+  const listFlags = () => {
+    if (isTool) return [];
+    const status = assignment.get('status');
+    const textColumns = new Set(TEXTS.flatMap((field) => assignment.get(field)?.positions ?? []));
+    const isStatusDeclined = status?.positions.length === 0;
+    const isStatusChosen = status?.by === 'mapping' || status?.by === 'stored';
+    const hasRefunds = (assignment.get('refunded')?.positions.length ?? 0) > 0;
+    const context = { takenColumns: listTaken(), textColumns, isStatusDeclined, isStatusChosen, hasRefunds };
+    return findFlags(headers, context, glance, of);
+  };
   // What says whether a record counts is not what identifies it.
   const flagged = listFlags().map(({ position }) => position);
   assignByValues(assignment, { of, headers, constants: mapping.constants ?? {}, flagged }, survey.profiles);

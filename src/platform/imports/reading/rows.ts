@@ -11,6 +11,10 @@ export interface Row {
   cells: string[];
   /** All of the row is ASCII, which most rows are: nothing in it can have been decoded wrongly. */
   isPlain: boolean;
+  /** The status that the heading above gives the row; empty where such a section has ended. */
+  section?: string;
+  /** The row heads those below it by a state, and is no record. */
+  isHeading?: boolean;
 }
 
 const LONGEST_ROW = 1 << 20;

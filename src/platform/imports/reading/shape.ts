@@ -7,6 +7,7 @@ import type { Kind } from './kinds.ts';
 import { readNumber } from './numbers.ts';
 import { readEmail } from './people.ts';
 import { CSV_OPTIONS, countLines, type Row } from './rows.ts';
+import { openSections } from './sections.ts';
 import { readTime } from './times.ts';
 import { findFields } from './words.ts';
 
@@ -51,6 +52,8 @@ export interface Shape {
   /** The cells that the first rows begin with: the header of a table that lies on its side. */
   firstCells: string[];
   sample: Row[];
+  /** Texts that stand alone above the header. */
+  titles: string[];
   /** The line below the header that describes its columns; null if there is none. */
   descriptionLine: number | null;
 }
@@ -156,5 +159,14 @@ export function detectShape(text: string, of: Kind, wish: ShapeWish): Shape {
   const below = rows.filter(isBelow);
   const descriptionLine = header ? findDescriptionLine(of, headers, below, isTyped) : null;
   const records = descriptionLine === null ? below : below.slice(1);
-  return { separator, headerLine, headers, firstCells, sample: records, descriptionLine };
+  const titles = rows
+    .filter(({ line }) => line < (headerLine ?? 0))
+    .flatMap(({ cells }) => {
+      const [only, ...others] = cells.map((cell) => cell.trim()).filter((cell) => cell !== '');
+      return only === undefined || others.length > 0 ? [] : [only];
+    });
+  const mark = openSections(of, headers, titles, true);
+  for (const row of records) mark(row);
+  const sampleRows = records.filter(({ isHeading }) => !isHeading);
+  return { separator, headerLine, headers, firstCells, titles, sample: sampleRows, descriptionLine };
 }

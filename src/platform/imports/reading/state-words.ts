@@ -15,17 +15,17 @@ export const foldJoined = (text: string): string => foldWords(text).join('');
 
 /** Words for the states by which a record does not count, several languages to each. */
 const LOST: Lists = {
-  refunded: `refunded|returned|erstattet|rembourse|remboursee|reembolsado|reembolsada|rimborsato|rimborsata|terugbetaald
+  refunded: `refunded|returned|restocked|erstattet|rembourse|remboursee|reembolsado|reembolsada|rimborsato|rimborsata|terugbetaald
     |zwrocono|zwrot|zwrocone|aterbetald|refunderet|refundert|возвращено|返金済み|已退款|palautettu|vráceno|iade edildi`,
   'partially refunded': 'partially refunded|partly refunded|partial refund|teilerstattet|teilweise erstattet',
   cancelled: `cancelled|canceled|storniert|annule|annulee|cancelado|cancelada|annullato|annullata|geannuleerd|anulowano
     |anulowane|avbruten|annulleret|kansellert|отменён|отменено|скасовано|キャンセル済み|已取消|취소됨|peruttu|zrušeno|törölve|iptal edildi
     |anulat|ακυρωμένο|đã hủy|ملغي|בוטל`,
-  voided: 'voided|void',
+  voided: 'voided|void|uncaptured|revoked',
   rejected: `rejected|declined|denied|refused|disapproved|abgelehnt|refuse|refusee|rechazado|rechazada|rifiutato|geweigerd
     |recusado|odrzucone|отклонено|却下|已拒绝`,
   disputed: 'disputed|chargeback|chargedback|fraud|fraudulent|reversed',
-  failed: 'failed|failure|bounced|bounce|unclaimed|fehlgeschlagen|echoue|fallido|fallito|mislukt',
+  failed: 'failed|failure|bounced|bounce|unsuccessful|unclaimed|fehlgeschlagen|echoue|fallido|fallito|mislukt',
   deleted: 'deleted|geloscht|trashed',
   unsubscribed:
     'unsubscribed|unsubscribe|unsub|unsubbed|optout|optedout|abgemeldet|desabonne|donotcontact|donotmail|dnc',
@@ -102,6 +102,30 @@ const NOUNS = new Map([...index(LOST_NOUNS, 'yes'), ...index(KEPT_NOUNS, 'no')])
 const OF_MONEY = new Map(index(SENT, 'no'));
 const OF_SALES = new Map(index(UNSOLD, 'yes'));
 
+/** Endings by which a word agrees with what it stands beside: stornierte, annulées, cancelados. */
+const bareWord = (word: string): string => word.replace(/(?:e[nrsm]?|[aoi]s?|s)$/, '');
+const BARE = new Map(
+  [...NOUNS, ...WORDS].flatMap(([word, state]): [string, State][] =>
+    word.length > 4 ? [[bareWord(word), state]] : [],
+  ),
+);
+
+/** The state of a cell by which a sale, a payment or somebody is lost, in any form of its word, or its opposite. */
+export function readLossState(word: string): State | undefined {
+  const plain = WORDS.get(word) ?? NOUNS.get(word) ?? OF_SALES.get(word);
+  if (plain || word.length < 5) return plain;
+  return BARE.get(bareWord(word));
+}
+
+/** A joined word that names a state, in any of its forms, or its opposite. */
+export function namesState(word: string): boolean {
+  const isNamed = (each: string) => WORDS.has(each) || NOUNS.has(each) || OF_MONEY.has(each) || OF_SALES.has(each);
+  if (isNamed(word)) return true;
+  const bare = bareWord(word);
+  if (bare.length > 4 && BARE.has(bare)) return true;
+  return NEGATIONS.some((negation) => word.startsWith(negation) && WORDS.has(word.slice(negation.length)));
+}
+
 /** The state that a joined word names in a cell. */
 export const readCellState = (word: string): State | undefined =>
   WORDS.get(word) ?? NOUNS.get(word) ?? OF_MONEY.get(word);
@@ -159,6 +183,8 @@ const RECORDS = new Set(
 const PAYMENTS = new Set(
   'payment payments transaction zahlung paiement pago pagos pagamento betaling płatność'.split(' ').map(foldJoined),
 );
+export const isRecordWord = (word: string): boolean => RECORDS.has(word);
+export const isStateNoun = (word: string): boolean => STATE_NOUNS.has(word);
 const STATE_NOUNS = new Set('status state zustand stand statut etat estado stato'.split(' '));
 /** Subjects whose yes or no decides nothing about a record. */
 const HARMLESS =

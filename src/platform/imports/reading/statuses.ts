@@ -67,7 +67,7 @@ export function foldStatus(value: string): string {
   return `${isOfColumn(value) ? ':' : ''}${word}${signs}`;
 }
 
-const isGood = (meaning: StatusMeaning | undefined): boolean =>
+export const isGood = (meaning: StatusMeaning | undefined): boolean =>
   meaning === 'counts' || meaning === 'paid' || meaning === 'active';
 
 /** A status means the same in every file of a kind; undefined if its meaning must be asked. */
@@ -124,6 +124,20 @@ const ALL_TYPES = [OTHER_TYPES, ...Object.values(TYPES)];
 
 /** A word that says whether a line is a sale, a payment, or something else. */
 export const isType = (value: string): boolean => ALL_TYPES.some((words) => words.has(bareStatus(value)));
+
+/** Types of lines that accompany sales and payments, or that methods of payment are called by, too. */
+const BESIDE_TYPES = new Set(
+  list(
+    'fee fees withdrawal deposit credit debit tip topup shipping tax gutschrift gebuhr frais sample samples replacement seeding gifting warranty bill bills adjustment',
+  ),
+);
+/** A line by which a sale or a payment came back, in one word. */
+export const isBackType = (value: string): boolean =>
+  OTHER_TYPES.has(bareStatus(value)) && !BESIDE_TYPES.has(bareStatus(value));
+const SAYS_NONE = new Set(list('none no_refund no_return not_refunded not_returned not_cancelled'));
+/** A line that is what a file of the kind is of, in one word. */
+export const isMainType = (of: Kind, value: string): boolean =>
+  (TYPES[of]?.has(bareStatus(value)) ?? false) && !SAYS_NONE.has(bareStatus(value));
 
 /** A few words with such a word among them: `Bill Payment (Check)`, `Credit card refund`. */
 export const hasType = (value: string): boolean =>

@@ -22,12 +22,15 @@ export interface Survey {
   differing: { line: number; text: string }[];
   /** Last rows that may add up those above. */
   totals: Row[];
+  /** Texts of lines that give those below them a status, the first of them. */
+  headings: Set<string>;
   grouper: Grouper | null;
   keyColumns: string;
 }
 
 const ALL_TYPES: readonly FieldType[] = ['money', 'time', 'id', 'email', 'handle'];
 const MOST_TOTALS = 3;
+const MOST_HEADINGS = 5;
 
 /** The types that each column is tried as: those of its fields, and all where a needed field has no column yet. */
 function planTypes(
@@ -39,7 +42,12 @@ function planTypes(
   const types = new Map<number, Set<FieldType>>();
   const add = (position: number, type: FieldType) => types.set(position, (types.get(position) ?? new Set()).add(type));
   for (const { positions, type } of assignment.values()) for (const position of positions) add(position, type);
-  const isThere = (field: string) => (assignment.get(field)?.positions.length ?? 0) > 0;
+  const isSeen = (position: number) => sample.some(({ cells }) => (cells[position] ?? '').trim() !== '');
+  const isThere = (field: string) => {
+    const assigned = assignment.get(field);
+    const positions = assigned?.positions ?? [];
+    return assigned?.by === 'word' ? positions.some(isSeen) : positions.length > 0;
+  };
   const missing = listNeeded(of).filter((group) => !group.some(isThere));
   const nextYear = 9_999;
   for (let position = 0; missing.length > 0 && position < width; position += 1) {
@@ -99,13 +107,16 @@ export async function surveyTable(
     lost: 0,
     differing: [],
     totals: [],
+    headings: new Set(),
     grouper,
     keyColumns: JSON.stringify(keys.positions),
   };
   const isLatin = !table.encoding.startsWith('utf');
   const take = (row: Row) => {
     grouper?.count(row);
-    if (repeatsHeader(row.cells, headers) || row.line === descriptionLine) return;
+    if (row.isHeading && survey.headings.size < MOST_HEADINGS)
+      survey.headings.add(row.cells.find((cell) => cell.trim() !== '')?.trim() ?? '');
+    if (repeatsHeader(row.cells, headers) || row.line === descriptionLine || row.isHeading) return;
     lineTotals?.take(row);
     for (const [position, typeSet] of types) {
       const cell = row.cells[position] ?? '';

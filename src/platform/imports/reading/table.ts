@@ -2,6 +2,7 @@ import { openContainer } from './container.ts';
 import { decode, detectEncoding, isEncoding, type Stream } from './encoding.ts';
 import { BrokenFile, MappingProblem } from './problems.ts';
 import { type Row, readRows } from './rows.ts';
+import { openSections } from './sections.ts';
 import { detectShape, type Shape } from './shape.ts';
 import type { ByteSource, Mapping, Request } from './shapes.ts';
 
@@ -77,11 +78,13 @@ export async function openTable(
     shape,
     async *rows() {
       let lines = 0;
+      const mark = openSections(of, shape.headers, shape.titles, isSheet);
       for await (const batch of readRows(text, shape.separator, isSheet)) {
         const rows = (batch[0]?.line ?? 0) > after ? batch : batch.filter(({ line }) => line > after);
         lines += rows.length;
         if (lines > MOST_LINES)
           throw new BrokenFile('too_many_lines', `The file has more than ${MOST_LINES} lines. Split it into several.`);
+        for (const row of rows) mark(row);
         if (rows.length > 0) yield rows;
       }
     },

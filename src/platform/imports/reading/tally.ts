@@ -64,6 +64,7 @@ export class Tally {
   handlesLost = 0;
   /** People with the number of an account at a bank. */
   banksLost = 0;
+  ofWise = 0;
   /** Records of people whose cell has several addresses, of which the first counts. */
   severalEmails = 0;
   /** People whose rate is an amount of money. */
@@ -92,6 +93,7 @@ export class Tally {
     if (judgedEntry.isHandleLost) this.handlesLost += 1;
     if (judgedEntry.isRateLost) this.ratesLost += 1;
     if (judgedEntry.isBankLost) this.banksLost += 1;
+    if (judgedEntry.isOfWise) this.ofWise += 1;
     if (judgedEntry.hasOtherEmails) this.severalEmails += 1;
     if (judgedEntry.repeatsAmount) this.repeating += 1;
     // Lines that contradict each other may be parts of their order.

@@ -245,7 +245,7 @@ const ORDER: Words = {
     estado do pedido|status do pedido
     status zamówienia|status płatności`,
   test: 'test|is test|test order|is test order|test mode|test payment|test transaction|mode|testbestellung|testmodus',
-  customer_email: `email|e-mail|customer email|billing email|billing_email|email billing|buyer email|email address|customer e-mail|contact email
+  customer_email: `email|e-mail|customer email|user email|purchase email|purchaser email|billing email|billing_email|email billing|buyer email|email address|customer e-mail|contact email
     e-mail-adresse|kunden-e-mail
     adresse e-mail|e-mail du client|courriel
     correo|correo electrónico|email del cliente

@@ -101,6 +101,7 @@ export const ORDER_FORMATS: readonly Format[] = [
       total: ['order_total'],
       customer_email: ['billing_email'],
       refunded: ['refund_items'],
+      codes: ['coupon_items'],
       amount: null,
     },
     goods: 'subtotal_less_discount',
