@@ -37,6 +37,7 @@ export interface StoreRefund {
   amount: string;
   line_items: object[];
   shipping_lines?: object[];
+  fee_lines?: object[];
 }
 
 export interface TestStore {
