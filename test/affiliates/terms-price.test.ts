@@ -6,12 +6,12 @@ import {
   type OrderSnapshot,
   recompute,
 } from '../../src/affiliates/orders/recompute.ts';
-import { makePlainTerms } from '../../src/affiliates/terms/plain.ts';
-import { type PricingInput, price, type Refund } from '../../src/affiliates/terms/price.ts';
 import { hasSharedLimit, measureRoom } from '../../src/affiliates/terms/room.ts';
-import { allocateShares } from '../../src/affiliates/terms/shares.ts';
 import { listTakeBacks } from '../../src/affiliates/terms/take-backs.ts';
 import { fromPpm } from '../../src/kit/values/money.ts';
+import { makePlainTerms } from '../../src/workflow/terms/plain.ts';
+import { type PricingInput, price, type Refund } from '../../src/workflow/terms/price.ts';
+import { allocateShares } from '../../src/workflow/terms/shares.ts';
 import { Terms } from '../../src/workflow/terms/terms.shapes.ts';
 import { randomRuns, testSeed } from '../harness/kit/random-runs.ts';
 import { commissionOn, line, PLACED, priceSale, toPricingInput } from './priced.ts';

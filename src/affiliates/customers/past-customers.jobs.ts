@@ -5,12 +5,12 @@ import type { Job } from '../../kit/operation/job.ts';
 import { inWork, type Work } from '../../kit/operation/work.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { fromPpm } from '../../kit/values/money.ts';
+import { makePlainTerms } from '../../workflow/terms/plain.ts';
 import { findItems } from '../orders/items.ts';
 import { listProducts, toHex } from '../orders/order-history.ts';
 import { getOrderKind } from '../orders/order-kinds.ts';
 import type { OrderRow } from '../orders/orders.ts';
 import { draftRow } from '../terms/customer-rows.ts';
-import { makePlainTerms } from '../terms/plain.ts';
 import { insertCustomers, lockCustomers, makeCustomerId } from './customers.ts';
 
 const ORDERS_AT_ONCE = 2_000;

@@ -7,11 +7,10 @@ import { newId } from '../../kit/values/ids.ts';
 import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import { campaignProblems } from '../../workflow/campaigns/campaigns.ts';
 import { lockBrandRoster } from '../../workflow/creators/creators.ts';
+import { makePlainTerms } from '../../workflow/terms/plain.ts';
 import type { Terms } from '../../workflow/terms/terms.shapes.ts';
-
 import { insertVersions } from '../../workflow/terms/versions.ts';
 import { listLinkStarts, toOwnColumns } from '../terms/effective.ts';
-import { makePlainTerms } from '../terms/plain.ts';
 import { type BulkCreate, type BulkCreated, MAX_CREATED } from './bulk-codes.api.ts';
 import { DEFAULT_DAYS, findDestinationProblems, listGeneratedFields } from './create-link.ts';
 import { tellCreators } from './links.mails.ts';

@@ -5,8 +5,8 @@ import { queueMails } from '../../kit/mail/queue.ts';
 import { template } from '../../kit/mail/template.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { foldCase } from '../../kit/values/fold.ts';
+import { toPlainFields } from '../../workflow/terms/plain.ts';
 import { getLinkTerms } from '../terms/effective.ts';
-import { toPlainFields } from '../terms/plain.ts';
 import { shortUrl } from './links.shapes.ts';
 import { type LinkRow, listLinksByIds } from './links.ts';
 

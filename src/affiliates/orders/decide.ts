@@ -3,6 +3,7 @@ import { DAY_MS, MINUTE_MS } from '../../kit/values/duration.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { toPpm } from '../../kit/values/money.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
+import { isPlain } from '../../workflow/terms/plain.ts';
 import type { Terms } from '../../workflow/terms/terms.shapes.ts';
 import {
   announceCommission,
@@ -19,7 +20,6 @@ import { DEFAULT_RULES, type Rules, toRecordedRules, toRules } from '../rules/at
 import { parseFraudRules } from '../rules/fraud-rules.ts';
 import type { OrderFacts } from '../stores/formats/facts.ts';
 import { startsTrial } from '../terms/customers.ts';
-import { isPlain } from '../terms/plain.ts';
 import { attributeOrder, type CarriedClick, getLatestClickMs, type RedeemedCode } from './attribute.ts';
 import { Attribution, type Cause } from './attribution.shapes.ts';
 import { getSalt, hashCustomerId, hashEmail, maskEmail } from './customers.ts';

@@ -8,8 +8,8 @@ import type { Work } from '../../kit/operation/work.ts';
 import { formatMoney } from '../../kit/values/format.ts';
 import { listOwners } from '../../platform/people/people.ts';
 import { TERMS_PLACES } from '../../workflow/terms/places.ts';
+import { getAmountMinor } from '../../workflow/terms/rules.ts';
 import type { Terms } from '../../workflow/terms/terms.shapes.ts';
-import { getAmountMinor } from './rules.ts';
 
 const params = z.object({
   place: z.enum(TERMS_PLACES),

@@ -5,10 +5,9 @@ import type { Work } from '../../kit/operation/work.ts';
 import { fromPpm, toPpm } from '../../kit/values/money.ts';
 import { selectInherited } from '../../workflow/terms/inherited.ts';
 import { TERMS_PLACES, type TermsPlace } from '../../workflow/terms/places.ts';
+import { changePlainFields, makePlainTerms, toPlainFields } from '../../workflow/terms/plain.ts';
 import type { Terms } from '../../workflow/terms/terms.shapes.ts';
-
 import { endVersions, parseTerms, setTerms } from '../../workflow/terms/versions.ts';
-import { changePlainFields, makePlainTerms, toPlainFields } from './plain.ts';
 
 const Inherited = z.object({
   place: z.enum(TERMS_PLACES),
