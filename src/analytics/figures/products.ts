@@ -108,7 +108,8 @@ function toHistory(order: OrderLines) {
   const stateAfter = (count: number, isEnded: boolean) =>
     toState(price({ ...order, refunds: sorted.slice(0, count), isEnded }));
 
-  let state = stateAfter(0, false);
+  const sold = stateAfter(0, false);
+  let state = sold;
   const states = [state];
   const losses = new Map<number, ProductLoss>();
   const lose = (at: Date, next: ProductState) => {
@@ -122,7 +123,7 @@ function toHistory(order: OrderLines) {
   };
   for (const [place, { at }] of sorted.entries()) lose(at, stateAfter(place + 1, false));
   if (endedAt) lose(endedAt, stateAfter(sorted.length, true));
-  return { states, losses };
+  return { sold, states, left: state, losses };
 }
 
 /**
@@ -132,9 +133,7 @@ function toHistory(order: OrderLines) {
 export function productParts(order: OrderLines, rows: readonly EntryAmounts[]): ProductPart[][] {
   const { lines } = order;
   if (lines.length === 0) return rows.map(() => []);
-  const { states, losses } = toHistory(order);
-  const [sold, left] = [states[0], states.at(-1)];
-  if (!sold || !left) return rows.map(() => []);
+  const { sold, states, left, losses } = toHistory(order);
   const titles = new Map(lines.map((line) => [getProduct(line), line.title ?? '']));
   const milli = sumByProduct(lines.map((line) => [getProduct(line), line.quantity * 1_000]));
   // The product of the largest line comes first.

@@ -21,6 +21,8 @@ export interface ShopifyOrder {
   cancelledAt?: Date | null;
   email?: string | null;
   customerId?: number;
+  /** The address of a customer whose order has none, as of a sale at a till. */
+  customerEmail?: string;
   codes?: string[];
   landingSite?: string | null;
   noteAttributes?: { name: string; value: string }[];
@@ -112,7 +114,10 @@ export function shopifyOrder(order: ShopifyOrder = {}) {
     taxes_included: order.taxesIncluded ?? false,
     email: email ?? '',
     contact_email: email,
-    customer: email === null ? null : { id: order.customerId ?? 1, email },
+    customer:
+      email === null && order.customerEmail === undefined
+        ? null
+        : { id: order.customerId ?? 1, email: order.customerEmail ?? email },
     landing_site: order.landingSite ?? null,
     referring_site: null,
     note_attributes: order.noteAttributes ?? [],

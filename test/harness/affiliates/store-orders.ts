@@ -52,7 +52,7 @@ const Body = z.looseObject({
   taxes_included: z.boolean(),
   email: text,
   landing_site: text.nullable(),
-  customer: z.looseObject({ id: z.number() }).nullish(),
+  customer: z.looseObject({ id: z.number(), email: text.nullish() }).nullish(),
   shipping_address: Address,
   billing_address: Address,
   total_price: Money.optional(),
@@ -146,9 +146,13 @@ function peopleOf(body: Body, { isWithoutEmails, isWithoutCustomers }: StoreList
   const email = isWithoutEmails ? null : body.email;
   if (isWithoutCustomers) return { email, customer: null, shippingAddress: null, billingAddress: null };
   const addressOf = (address: Body['billing_address']) => (address ? { countryCodeV2: address.country_code } : null);
+  const { customer } = body;
+  const address = customer?.email ? { emailAddress: customer.email } : null;
   return {
     email,
-    customer: body.customer ? { id: `gid://shopify/Customer/${body.customer.id}` } : null,
+    customer: customer
+      ? { id: `gid://shopify/Customer/${customer.id}`, defaultEmailAddress: isWithoutEmails ? null : address }
+      : null,
     shippingAddress: addressOf(body.shipping_address),
     billingAddress: addressOf(body.billing_address),
   };

@@ -26,7 +26,7 @@ const REFUNDED_LINES = `pageInfo { hasNextPage endCursor } nodes {
 const ORDER = `
   legacyResourceId name currencyCode createdAt updatedAt cancelledAt displayFinancialStatus
   test taxesIncluded email discountCodes sourceName tags
-  customer { id }
+  customer { id defaultEmailAddress { emailAddress } }
   shippingAddress { countryCodeV2 }
   billingAddress { countryCodeV2 }
   customAttributes { key value }
@@ -111,7 +111,9 @@ const ShopifyListOrder = z.object({
   test: z.boolean(),
   taxesIncluded: z.boolean(),
   email: z.string().nullable(),
-  customer: z.object({ id: z.string().nullish() }).nullish(),
+  customer: z
+    .object({ id: z.string().nullish(), defaultEmailAddress: z.object({ emailAddress: z.string() }).nullish() })
+    .nullish(),
   shippingAddress: Address,
   billingAddress: Address,
   discountCodes: z.array(z.string()),
@@ -240,7 +242,10 @@ async function toWebhookBody(store: StoreAccess, order: ShopifyListOrder): Promi
     test: order.test,
     taxes_included: order.taxesIncluded,
     email: order.email,
-    customer: order.customer && { id: toOptionalNumericId(order.customer) },
+    customer: order.customer && {
+      id: toOptionalNumericId(order.customer),
+      email: order.customer.defaultEmailAddress?.emailAddress ?? null,
+    },
     shipping_address: toWebhookAddress(order.shippingAddress),
     billing_address: toWebhookAddress(order.billingAddress),
     total_price: order.totalPriceSet ? getAmount(order.totalPriceSet) : null,

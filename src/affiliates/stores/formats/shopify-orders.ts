@@ -179,17 +179,23 @@ interface RefundedOrder {
   currency: string;
   taxesIncluded: boolean;
   lines: readonly LineItem[];
-  /** Undefined if the order or its total is not known: then an amount without lines is all goods. */
+  /** Undefined if the order is not known: then an amount without lines is all goods. */
   worth: { goods: bigint; total: bigint } | undefined;
 }
 
+/** What all lines cost with their tax. */
+const sumGross = ({ line_items: lines, taxes_included: taxesIncluded }: ShopifyOrder): bigint =>
+  sumDecimals(
+    lines.flatMap((line) => [computeAmount(line, taxesIncluded), ...(line.tax_lines ?? []).map(({ price }) => price)]),
+  );
+
 function toRefundedOrder(order: ShopifyOrder): RefundedOrder {
-  const { data: total } = Decimal.safeParse(order.total_price);
+  const { data: total = sumGross(order) } = Decimal.safeParse(order.total_price);
   return {
     currency: order.currency,
     taxesIncluded: order.taxes_included,
     lines: order.line_items,
-    worth: total === undefined ? undefined : { goods: sumGoods(order), total },
+    worth: { goods: sumGoods(order), total },
   };
 }
 
