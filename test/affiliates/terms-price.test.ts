@@ -8,10 +8,10 @@ import {
 } from '../../src/affiliates/orders/recompute.ts';
 import { hasSharedLimit, measureRoom } from '../../src/affiliates/terms/room.ts';
 import { listTakeBacks } from '../../src/affiliates/terms/take-backs.ts';
+import { makePlainTerms } from '../../src/analytics/pricing/plain.ts';
+import { type PricingInput, price, type Refund } from '../../src/analytics/pricing/price.ts';
+import { allocateShares } from '../../src/analytics/pricing/shares.ts';
 import { fromPpm } from '../../src/kit/values/money.ts';
-import { makePlainTerms } from '../../src/workflow/terms/plain.ts';
-import { type PricingInput, price, type Refund } from '../../src/workflow/terms/price.ts';
-import { allocateShares } from '../../src/workflow/terms/shares.ts';
 import { Terms } from '../../src/workflow/terms/terms.shapes.ts';
 import { randomRuns, testSeed } from '../harness/kit/random-runs.ts';
 import { commissionOn, line, PLACED, priceSale, toPricingInput } from './priced.ts';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type EntryAmounts, type OrderLines, productParts } from '../../src/analytics/figures/products.ts';
-import { price } from '../../src/workflow/terms/price.ts';
+import { price } from '../../src/analytics/pricing/price.ts';
 import { Terms } from '../../src/workflow/terms/terms.shapes.ts';
 
 const SOLD_AT = 1_000;

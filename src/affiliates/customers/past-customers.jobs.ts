@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
+import { makePlainTerms } from '../../analytics/pricing/plain.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Job } from '../../kit/operation/job.ts';
 import { inWork, type Work } from '../../kit/operation/work.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { fromPpm } from '../../kit/values/money.ts';
-import { makePlainTerms } from '../../workflow/terms/plain.ts';
 import { findItems } from '../orders/items.ts';
 import { listProducts, toHex } from '../orders/order-history.ts';
 import { getOrderKind } from '../orders/order-kinds.ts';

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { makePlainTerms } from '../../analytics/pricing/plain.ts';
 import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Work } from '../../kit/operation/work.ts';
@@ -7,7 +8,6 @@ import { newId } from '../../kit/values/ids.ts';
 import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import { campaignProblems } from '../../workflow/campaigns/campaigns.ts';
 import { lockBrandRoster } from '../../workflow/creators/creators.ts';
-import { makePlainTerms } from '../../workflow/terms/plain.ts';
 import type { Terms } from '../../workflow/terms/terms.shapes.ts';
 import { insertVersions } from '../../workflow/terms/versions.ts';
 import { listLinkStarts, toOwnColumns } from '../terms/effective.ts';

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { LinkFigures } from '../../analytics/figures/sums.ts';
+import { toPlainFields } from '../../analytics/pricing/plain.ts';
 import { fromMinor } from '../../kit/values/decimals.ts';
 import { Email } from '../../kit/values/email.ts';
 import { campaignId, createdAt, creatorEmail, idField } from '../../kit/values/fields.ts';
@@ -19,7 +20,6 @@ import { toWire } from '../../kit/values/wire.ts';
 import { assignedCreatorName, CreatorName } from '../../workflow/creators/creators.shapes.ts';
 import { Budgets } from '../../workflow/terms/budgets.ts';
 import { TERMS_PLACES } from '../../workflow/terms/places.ts';
-import { toPlainFields } from '../../workflow/terms/plain.ts';
 import { Terms, TermsInput } from '../../workflow/terms/terms.shapes.ts';
 import { getLinkTerms } from '../terms/effective.ts';
 import { summarizeTerms } from '../terms/summary.ts';

@@ -1,9 +1,9 @@
+import { isPlain } from '../../analytics/pricing/plain.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { DAY_MS, MINUTE_MS } from '../../kit/values/duration.ts';
 import { newId } from '../../kit/values/ids.ts';
 import { toPpm } from '../../kit/values/money.ts';
 import type { Secrets } from '../../kit/values/secrets.ts';
-import { isPlain } from '../../workflow/terms/plain.ts';
 import type { Terms } from '../../workflow/terms/terms.shapes.ts';
 import {
   announceCommission,

@@ -1,14 +1,14 @@
 import { type RawBuilder, sql } from 'kysely';
+import { isPlain } from '../../analytics/pricing/plain.ts';
+import type { Room } from '../../analytics/pricing/price.ts';
+import { type DecisionFacts, getAmountMinor } from '../../analytics/pricing/rules.ts';
+import { parseFacts, parseRoom, toOrderLines } from '../../analytics/pricing/stored-facts.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { isDay } from '../../kit/values/time.ts';
 import { dayIn, monthIn } from '../../kit/values/time-zone.ts';
 import { NET_COMMISSION } from '../../workflow/terms/budgets.ts';
-import { isPlain } from '../../workflow/terms/plain.ts';
-import type { Room } from '../../workflow/terms/price.ts';
-import { type DecisionFacts, getAmountMinor } from '../../workflow/terms/rules.ts';
-import { parseFacts, parseRoom, toOrderLines } from '../../workflow/terms/stored-facts.ts';
 import type { AmountsByCurrency, Terms } from '../../workflow/terms/terms.shapes.ts';
 import { listTermsByIds } from '../../workflow/terms/versions.ts';
 import type { CommissionRow } from '../commissions/commissions.ts';

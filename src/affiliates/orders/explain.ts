@@ -1,3 +1,5 @@
+import { makePlainTerms } from '../../analytics/pricing/plain.ts';
+import type { DecisionFacts } from '../../analytics/pricing/rules.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { getTimeZone } from '../../kit/operation/local-days.ts';
 import { fromMinor } from '../../kit/values/decimals.ts';
@@ -7,8 +9,6 @@ import { formatMoney } from '../../kit/values/format.ts';
 import { fromPpm } from '../../kit/values/money.ts';
 import { dayIn } from '../../kit/values/time-zone.ts';
 import { toWire } from '../../kit/values/wire.ts';
-import { makePlainTerms } from '../../workflow/terms/plain.ts';
-import type { DecisionFacts } from '../../workflow/terms/rules.ts';
 import { listAdjustments } from '../commissions/adjustments.ts';
 import { toCommission } from '../commissions/commissions.shapes.ts';
 import {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { StoredLine, StoredRefundedLine } from '../../analytics/pricing/stored-facts.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { toInsert } from '../../kit/engines/postgres/rows.ts';
-import { StoredLine, StoredRefundedLine } from '../../workflow/terms/stored-facts.ts';
 import type { ItemFacts, RefundedItem, RefundFacts } from '../stores/formats/facts.ts';
 import type { OrderKey } from './orders.ts';
 

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { makePlainTerms } from '../../analytics/pricing/plain.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-import { makePlainTerms } from '../../workflow/terms/plain.ts';
 import { parseTerms } from '../../workflow/terms/versions.ts';
 import { isRejectedByPerson } from '../customers/customers.ts';
 import type { Provider } from '../stores/formats/provider.ts';

@@ -1,5 +1,5 @@
-import { type Price, type PricingInput, price, type Room } from '../../workflow/terms/price.ts';
-import type { DecisionFacts, OrderLine } from '../../workflow/terms/rules.ts';
+import { type Price, type PricingInput, price, type Room } from '../../analytics/pricing/price.ts';
+import type { DecisionFacts, OrderLine } from '../../analytics/pricing/rules.ts';
 import type { Terms } from '../../workflow/terms/terms.shapes.ts';
 import type { RefundedItem } from '../stores/formats/facts.ts';
 import { listTakeBacks, type TakeBack } from '../terms/take-backs.ts';

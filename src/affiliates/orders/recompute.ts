@@ -1,8 +1,8 @@
+import type { Price } from '../../analytics/pricing/price.ts';
 import type { CommissionsTable } from '../../kit/engines/postgres/database.ts';
 import type { Account, LedgerKind, Posting } from '../../kit/outbox/ledger-entry.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { multiplyPpm } from '../../kit/values/money.ts';
-import type { Price } from '../../workflow/terms/price.ts';
 import type { Posted } from '../commissions/adjustments.ts';
 import { ACCOUNT_OF, type CommissionStatus } from '../commissions/commissions.ts';
 import type { RefundFacts } from '../stores/formats/facts.ts';

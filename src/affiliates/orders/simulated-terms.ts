@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
+import { isPlain } from '../../analytics/pricing/plain.ts';
+import { getAmountMinor } from '../../analytics/pricing/rules.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { validationError } from '../../kit/values/errors.ts';
 import { toPpm } from '../../kit/values/money.ts';
 import { dayIn } from '../../kit/values/time-zone.ts';
-import { isPlain } from '../../workflow/terms/plain.ts';
-import { getAmountMinor } from '../../workflow/terms/rules.ts';
 import type { AmountsByCurrency, Terms } from '../../workflow/terms/terms.shapes.ts';
 import { canonicalTerms } from '../../workflow/terms/terms.ts';
 import { hasSharedLimit, measureRoom } from '../terms/room.ts';

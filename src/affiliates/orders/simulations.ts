@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { z } from 'zod';
+import { isPlain, toPlainFields } from '../../analytics/pricing/plain.ts';
 import { inBatches } from '../../kit/engines/postgres/batches.ts';
 import { COUNT, countRows, isFound } from '../../kit/engines/postgres/count.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
@@ -13,7 +14,6 @@ import { fromPpm, toPpm } from '../../kit/values/money.ts';
 import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import type { Job } from '../../platform/jobs/jobs.api.ts';
 import { assertBelowLimit, createJob, toJob } from '../../platform/jobs/jobs.ts';
-import { isPlain, toPlainFields } from '../../workflow/terms/plain.ts';
 import type { Terms } from '../../workflow/terms/terms.shapes.ts';
 import { listTermsByIds } from '../../workflow/terms/versions.ts';
 import { listLinksByIds } from '../links/links.ts';

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { getAmountMinor } from '../../analytics/pricing/rules.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { type MailsOf, mails } from '../../kit/mail/kinds.ts';
 import { queueMails } from '../../kit/mail/queue.ts';
@@ -8,7 +9,6 @@ import type { Work } from '../../kit/operation/work.ts';
 import { formatMoney } from '../../kit/values/format.ts';
 import { listOwners } from '../../platform/people/people.ts';
 import { TERMS_PLACES } from '../../workflow/terms/places.ts';
-import { getAmountMinor } from '../../workflow/terms/rules.ts';
 import type { Terms } from '../../workflow/terms/terms.shapes.ts';
 
 const params = z.object({

@@ -1,4 +1,4 @@
-import { isPlain } from '../../workflow/terms/plain.ts';
+import { isPlain } from '../../analytics/pricing/plain.ts';
 import type { OrderKind, Terms } from '../../workflow/terms/terms.shapes.ts';
 import {
   type CustomerOrder,

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { type PricingInput, price } from '../../workflow/terms/price.ts';
+import { type PricingInput, price } from '../../analytics/pricing/price.ts';
 import { toMinorUnits } from '../stores/formats/money.ts';
 import type { PreviewAnswer, PreviewRequest } from './preview.shapes.ts';
 import { summarizeTerms } from './summary.ts';

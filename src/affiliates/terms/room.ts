@@ -1,5 +1,5 @@
-import type { Room } from '../../workflow/terms/price.ts';
-import { getAmountMinor } from '../../workflow/terms/rules.ts';
+import type { Room } from '../../analytics/pricing/price.ts';
+import { getAmountMinor } from '../../analytics/pricing/rules.ts';
 import type { Terms } from '../../workflow/terms/terms.shapes.ts';
 
 /** The sums of all other paid commissions that are not rejected, for each limit and in the order's currency. */

@@ -1,5 +1,5 @@
+import { getAmountMinor } from '../../analytics/pricing/rules.ts';
 import { formatRoundMoney } from '../../kit/values/format.ts';
-import { getAmountMinor } from '../../workflow/terms/rules.ts';
 import type { AmountsByCurrency, RateTerms, RuleCondition, Terms } from '../../workflow/terms/terms.shapes.ts';
 
 /** The rules and the values of a list that a summary spells out. */

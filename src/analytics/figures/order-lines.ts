@@ -2,16 +2,10 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { fromPpm } from '../../kit/values/money.ts';
-import { isPlain, makePlainTerms } from '../../workflow/terms/plain.ts';
-import {
-  parseFacts,
-  parseRoom,
-  StoredLine,
-  StoredRefundedLine,
-  toOrderLines,
-} from '../../workflow/terms/stored-facts.ts';
 import type { Terms } from '../../workflow/terms/terms.shapes.ts';
 import { listTermsByIds } from '../../workflow/terms/versions.ts';
+import { isPlain, makePlainTerms } from '../pricing/plain.ts';
+import { parseFacts, parseRoom, StoredLine, StoredRefundedLine, toOrderLines } from '../pricing/stored-facts.ts';
 import type { OrderLines } from './products.ts';
 import type { SyncedEntry } from './sync.ts';
 

@@ -1,5 +1,5 @@
-import { type Price, type PricingInput, price } from '../../workflow/terms/price.ts';
-import type { OrderLine } from '../../workflow/terms/rules.ts';
+import { type Price, type PricingInput, price } from '../pricing/price.ts';
+import type { OrderLine } from '../pricing/rules.ts';
 
 /** An order, its lines, its refunds and all that prices it. */
 export interface OrderLines extends Omit<PricingInput, 'isEnded'> {

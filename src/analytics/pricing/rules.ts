@@ -2,7 +2,13 @@ import { foldCase } from '../../kit/values/fold.ts';
 import { toMinor, toPpm } from '../../kit/values/money.ts';
 import { isDay } from '../../kit/values/time.ts';
 import { timeIn } from '../../kit/values/time-zone.ts';
-import type { AmountsByCurrency, OrderKind, RateTerms, RuleCondition, Terms } from './terms.shapes.ts';
+import type {
+  AmountsByCurrency,
+  OrderKind,
+  RateTerms,
+  RuleCondition,
+  Terms,
+} from '../../workflow/terms/terms.shapes.ts';
 
 /** A line of an order as rules read it. Null is what nobody reported, and no condition on it holds. */
 export interface OrderLine {

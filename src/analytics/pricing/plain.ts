@@ -1,4 +1,4 @@
-import type { AmountsByCurrency, RateTerms, Terms } from './terms.shapes.ts';
+import type { AmountsByCurrency, RateTerms, Terms } from '../../workflow/terms/terms.shapes.ts';
 
 const CAPS = ['order', 'customer', 'month'] as const;
 

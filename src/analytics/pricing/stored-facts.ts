@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { OrderKind } from '../../workflow/terms/terms.shapes.ts';
 import type { Room } from './price.ts';
 import type { DecisionFacts, OrderLine } from './rules.ts';
-import { OrderKind } from './terms.shapes.ts';
 
 const StoredVolume = z.object({ orders: z.number(), revenueMinor: z.number() });
 

@@ -1,8 +1,8 @@
 import { findNamedLines } from '../../kit/values/named-lines.ts';
+import type { Terms } from '../../workflow/terms/terms.shapes.ts';
 import type { DecisionFacts, OrderLine, PricedOrder } from './rules.ts';
 import { type CompiledRate, compileTerms, createRuleFinder, type DecidingRule, getAmountMinor } from './rules.ts';
 import { allocateShares, divideHalfToEven } from './shares.ts';
-import type { Terms } from './terms.shapes.ts';
 
 /** A refund, with the lines that it names in its own order. */
 export interface Refund {
