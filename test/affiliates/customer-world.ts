@@ -8,7 +8,7 @@ import {
   type WinningLink,
 } from '../../src/affiliates/terms/customer-rows.ts';
 import { type CustomerDecision, decideByCustomer } from '../../src/affiliates/terms/customers.ts';
-import { price } from '../../src/affiliates/terms/price.ts';
+import { price } from '../../src/analytics/pricing/price.ts';
 import { Terms } from '../../src/workflow/terms/terms.shapes.ts';
 
 export const SHOP = 'int_shop';

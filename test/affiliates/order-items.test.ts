@@ -56,9 +56,10 @@ describe("An order's lines", () => {
     };
     expect((await shop.post(`/v1/orders/${id}/refunds`, named)).status).toBe(200);
     const none = { quantity: 1, refunded_minor: 0 };
+    // The 5.00 that it names no line for fall on all that is left: 30.00, 30.00 and 5.00 of no line.
     const expected = [
-      { sku: 'SERUM-30', title: 'Serum 30 ml', quantity: 2, amount_minor: 6_000, refunded_minor: 3_000 },
-      { ...none, sku: 'CREAM', title: 'Day cream', amount_minor: 3_000 },
+      { sku: 'SERUM-30', title: 'Serum 30 ml', quantity: 2, amount_minor: 6_000, refunded_minor: 3_231 },
+      { ...none, sku: 'CREAM', title: 'Day cream', amount_minor: 3_000, refunded_minor: 231 },
       { ...none, sku: null, title: 'Wrapping', amount_minor: 500, refunded_minor: 500 },
     ];
     expect((await shop.get(`/v1/orders/${id}`)).body.data.items).toEqual(expected);
@@ -171,9 +172,9 @@ describe('A breakdown by product', () => {
       ...[key, label, orders, revenue_minor, refunds_minor, commission_minor],
     ]);
     expect(shown).toEqual([
-      ['SERUM-30', 'Serum 30 ml', 2, 6_000, 3_000, 600],
-      [null, null, 1, 5_000, 1_000, 500],
-      ['CREAM', 'Day cream', 1, 4_500, 3_000, 450],
+      ['SERUM-30', 'Serum 30 ml', 2, 5_571, 3_429, 557],
+      [null, null, 1, 5_857, 143, 586],
+      ['CREAM', 'Day cream', 1, 4_072, 3_428, 407],
     ]);
     for (const by of ['store', 'creator', 'weekday', 'hour']) {
       const others = (await shop.get(`/v1/analytics/breakdown?by=${by}&${query}`)).body.data;
@@ -191,7 +192,7 @@ describe('A breakdown by product', () => {
     const cream = (await shop.get(`/v1/analytics/breakdown?by=product&product=CREAM&${query}`)).body;
     expect(cream.data).toEqual(rows.filter(({ key }: Figures) => key === 'CREAM'));
     const summary = (await shop.get(`/v1/analytics?product=CREAM&${query}`)).body.summary;
-    expect(summary).toMatchObject({ total_revenue: 45, total_conversions: 1, total_clicks: 0 });
+    expect(summary).toMatchObject({ total_revenue: 40.72, total_conversions: 1, total_clicks: 0 });
 
     // What items cost replaces the percentage for their products, and comes back with refunds.
     const goods = async () => (await shop.get(`/v1/analytics/returns?by=month&${query}`)).body.data[0];
@@ -199,10 +200,87 @@ describe('A breakdown by product', () => {
     expect((await shop.post('/v1/costs', serum)).status).toBe(201);
     expect(await goods()).toMatchObject({ goods_minor: null, missing: ['goods'] });
     expect((await shop.post('/v1/costs', { kind: 'cogs_percent', amount: 50 })).status).toBe(201);
-    expect(await goods()).toMatchObject({ goods_minor: 6_850, missing: [] });
+    expect(await goods()).toMatchObject({ goods_minor: 6_964, missing: [] });
     const later = { ...serum, sku: 'CREAM', amount: 1, from: '2026-03-03' };
     expect((await shop.post('/v1/costs', later)).status).toBe(201);
-    // Only the cancellation of the third order comes after it.
-    expect(await goods()).toMatchObject({ goods_minor: 8_250 });
+    // The cancellation of the third order and the refund of the first come after it.
+    expect(await goods()).toMatchObject({ goods_minor: 8_564 });
+  });
+
+  it('has what the lines of orders are refunded and earn by their terms, as every door that shows them', async () => {
+    const shop = await makeShop();
+    const terms = {
+      rate: { percent: 10 },
+      rules: [
+        { name: 'Serum', when: { product: ['S'] }, rate: { percent: 20 } },
+        { name: 'Gifts', when: { product: ['G'] }, rate: { percent: 0 } },
+      ],
+      covers: 'order',
+    };
+    const link = { id: shop.assignment.linkId, terms };
+    expect((await send(`${app.url}/v1/affiliates/links/${link.id}`, shop.key, 'PATCH', { terms })).status).toBe(200);
+    const names = ['S', 'B', 'G'];
+    const items = names.map((sku) => ({ line_id: sku, sku, amount: 50 }));
+    const report = async (order_id: string) =>
+      (await shop.post('/v1/orders', orderOf(shop, { order_id, amount: 150, items }))).body.data.id;
+    const refund = async (id: string, refund_id: string, day: number, named: object[]) =>
+      expect(
+        (
+          await shop.post(`/v1/orders/${id}/refunds`, {
+            ...{ refund_id, amount: 40, at: `2026-03-0${day}T10:00:00Z`, items: named },
+          })
+        ).status,
+      ).toBe(200);
+    let until = 10;
+    const byProduct = async () => {
+      await sync(app, shop.id);
+      // Another period each time, because answers are kept for a while.
+      until += 1;
+      const query = `by=product&from=2026-03-01&to=2026-03-${until}`;
+      const rows: Figures[] = (await shop.get(`/v1/analytics/breakdown?${query}`)).body.data;
+      return names.map((name) => {
+        const { revenue_minor, refunds_minor, commission_minor } = rows.find(({ key }) => key === name) ?? {};
+        return [revenue_minor, refunds_minor, commission_minor];
+      });
+    };
+    const one = await report('1');
+    expect(await byProduct()).toEqual([
+      [5_000, 0, 1_000],
+      [5_000, 0, 500],
+      [5_000, 0, 0],
+    ]);
+    // Two refunds of a line, which has 50.00, and one that names more of it than it gives back.
+    await refund(one, 'r1', 5, [{ line_id: 'S', amount: 40 }]);
+    await refund(one, 'r2', 6, [{ line_id: 'S', amount: 40 }]);
+    const two = await report('2');
+    await refund(two, 'r1', 7, [{ line_id: 'S', amount: 50 }]);
+    const lines: number[][] = [];
+    for (const id of [one, two]) {
+      const { items: shown, commission } = (await shop.get(`/v1/orders/${id}`)).body.data;
+      const own = commission.lines.filter(({ line_id }: Figures) => line_id !== null);
+      const refunded = own.map(({ refunded_minor }: Figures) => refunded_minor);
+      expect(shown.map(({ refunded_minor }: Figures) => refunded_minor)).toEqual(refunded);
+      lines.push(
+        refunded,
+        own.map(({ commission_minor }: Figures) => commission_minor),
+      );
+    }
+    expect(lines).toEqual([
+      [5_000, 1_500, 1_500],
+      [0, 350, 0],
+      [4_000, 0, 0],
+      [200, 500, 0],
+    ]);
+    expect(await byProduct()).toEqual([
+      [1_000, 9_000, 200],
+      [8_500, 1_500, 850],
+      [8_500, 1_500, 0],
+    ]);
+    await shop.post('/v1/orders', orderOf(shop, { order_id: '2', amount: 150, items, test: true, updated_at: NOW }));
+    expect(await byProduct()).toEqual([
+      [0, 5_000, 0],
+      [3_500, 1_500, 350],
+      [3_500, 1_500, 0],
+    ]);
   });
 });

@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { compareFigures } from '../../src/affiliates/ledger/compare-figures.ts';
 import { inSnapshot } from '../../src/affiliates/ledger/ledger.ts';
+import { rebuildFigures } from '../../src/affiliates/ledger/rebuild-figures.ts';
 import { verifyRecords } from '../../src/affiliates/ledger/verify-ledger.ts';
 import { recordDispute } from '../../src/affiliates/orders/record.ts';
 import type { BankDispute } from '../../src/affiliates/stores/formats/facts.ts';
@@ -14,6 +16,7 @@ import {
   type Sale,
 } from '../harness/affiliates/sales.ts';
 import { inEveryOrder } from '../harness/affiliates/store.ts';
+import { syncOrders } from '../harness/analytics/figures.ts';
 import { makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
 import { openShop } from './terms-shop.ts';
 
@@ -64,6 +67,56 @@ describe('A test order', () => {
       blocked_by: expect.arrayContaining(['rejected']),
     });
     expect(await problemsOf(brand)).toEqual([]);
+  });
+
+  it('that its store first reported as a real one counts as no order in any figure, whenever it was paid', async () => {
+    const brand = await makeBrand(app.context);
+    const key = await brand.key('brand');
+    const assignment = await makeAssignment(app.context, brand);
+    const make = (minor: number, paidAt: Date | null = daysAgo(2)) =>
+      orderFacts(daysAgo(2), { codes: [assignment.code], baseMinor: minor, paidAt });
+    const tell = (facts: ReturnType<typeof make>) => report(app.context, assignment, facts);
+    const [kept, refunded, unpaid] = [make(5_000), make(10_000), make(7_000, null)];
+    const refunds = [{ refundId: 'r', amountMinor: 3_000, at: daysAgo(1) }];
+    for (const facts of [kept, make(10_000), { ...refunded, refunds }, unpaid]) await tell(facts);
+    await syncOrders(app, brand.id);
+    const day = (days: number) => daysAgo(days).toISOString().slice(0, 10);
+    const read = async (path: string) => (await send(`${app.url}${path}`, key, 'GET')).body;
+    const windows = [
+      `from=${day(3)}&to=${day(0)}`,
+      `from=${daysAgo(2.5).toISOString()}&to=${daysAgo(0).toISOString()}`,
+    ];
+    expect((await read(`/v1/analytics/breakdown?by=link&from=${day(4)}&to=${day(0)}`)).data).toMatchObject([
+      { orders: 3, revenue_minor: 22_000 },
+    ]);
+
+    const later = { isTest: true, updatedAt: daysAgo(0.5) };
+    const real = make(4_000);
+    await tell(real);
+    for (const facts of [
+      { ...refunded, refunds, ...later },
+      { ...unpaid, paidAt: daysAgo(1), ...later },
+    ]) {
+      await tell(facts);
+      await tell(facts);
+    }
+    await syncOrders(app, brand.id);
+    for (const window of windows) {
+      for (const by of ['link', 'creator', 'kind', 'click_kind']) {
+        const rows = (await read(`/v1/analytics/breakdown?by=${by}&${window}`)).data;
+        expect(rows, `${by} ${window}`).toMatchObject([{ orders: 3, revenue_minor: 19_000, commission_minor: 1_900 }]);
+      }
+      expect((await read(`/v1/analytics?${window}`)).summary, window).toMatchObject({ total_conversions: 3 });
+    }
+    expect((await read(`/v1/affiliates/links/${assignment.linkId}`)).data).toMatchObject({ conversions: 3 });
+    expect((await read('/v1/affiliates/performance')).data).toMatchObject([{ conversions: 3 }]);
+    expect((await read(`/v1/analytics/returns?by=link&${windows[0]}`)).data).toMatchObject([{ orders: 3 }]);
+    expect(await problemsOf(brand)).toEqual([]);
+    const engines = { db: app.context.postgres.db, clickhouse: app.context.clickhouse };
+    expect(await compareFigures(engines, brand.id)).toEqual([]);
+    await rebuildFigures(app.context, brand.id);
+    expect(await compareFigures(engines, brand.id)).toEqual([]);
+    expect((await read(`/v1/analytics/breakdown?by=store&${windows[0]}`)).data).toMatchObject([{ orders: 3 }]);
   });
 
   it.each([

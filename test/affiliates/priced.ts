@@ -1,5 +1,5 @@
-import { type PricingInput, price } from '../../src/affiliates/terms/price.ts';
-import type { DecisionFacts, OrderLine } from '../../src/affiliates/terms/rules.ts';
+import { type PricingInput, price } from '../../src/analytics/pricing/price.ts';
+import type { DecisionFacts, OrderLine } from '../../src/analytics/pricing/rules.ts';
 import { Terms } from '../../src/workflow/terms/terms.shapes.ts';
 
 export const PLACED = new Date('2026-03-10T12:00:00Z');

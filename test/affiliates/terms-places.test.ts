@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { changePlainFields, makePlainTerms, toPlainFields } from '../../src/affiliates/terms/plain.ts';
+import { changePlainFields, makePlainTerms, toPlainFields } from '../../src/analytics/pricing/plain.ts';
 import { Terms } from '../../src/workflow/terms/terms.shapes.ts';
 
 const terms = (percent: number) => makePlainTerms(percent, 'order');

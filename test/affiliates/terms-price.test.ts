@@ -6,11 +6,11 @@ import {
   type OrderSnapshot,
   recompute,
 } from '../../src/affiliates/orders/recompute.ts';
-import { makePlainTerms } from '../../src/affiliates/terms/plain.ts';
-import { type PricingInput, price, type Refund } from '../../src/affiliates/terms/price.ts';
 import { hasSharedLimit, measureRoom } from '../../src/affiliates/terms/room.ts';
-import { allocateShares } from '../../src/affiliates/terms/shares.ts';
 import { listTakeBacks } from '../../src/affiliates/terms/take-backs.ts';
+import { makePlainTerms } from '../../src/analytics/pricing/plain.ts';
+import { type PricingInput, price, type Refund } from '../../src/analytics/pricing/price.ts';
+import { allocateShares } from '../../src/analytics/pricing/shares.ts';
 import { fromPpm } from '../../src/kit/values/money.ts';
 import { Terms } from '../../src/workflow/terms/terms.shapes.ts';
 import { randomRuns, testSeed } from '../harness/kit/random-runs.ts';

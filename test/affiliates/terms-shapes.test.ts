@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { hasFlatRate, isPlain, liftsLimit, makePlainTerms } from '../../src/affiliates/terms/plain.ts';
 import { summarizeTerms } from '../../src/affiliates/terms/summary.ts';
+import { hasFlatRate, isPlain, liftsLimit, makePlainTerms } from '../../src/analytics/pricing/plain.ts';
 import { toProblems } from '../../src/kit/values/problems.ts';
 import { Terms } from '../../src/workflow/terms/terms.shapes.ts';
 import { canonicalTerms, hashTerms, highestPercent } from '../../src/workflow/terms/terms.ts';

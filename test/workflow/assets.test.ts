@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { sql } from 'kysely';
 import sharp from 'sharp';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { call, makeBrand, send, startApp, type TestApp, type TestBrand } from '../harness/app.ts';
 import { file, here, upload } from '../harness/platform/uploading.ts';
 
@@ -191,5 +192,61 @@ describe('a signed URL', () => {
     expect((await send(`${app.url}/v1/assets/${id}`, key, 'DELETE')).body.data).toEqual({ id, deleted: true });
     expect((await fetch(here(app, url))).status).toBe(404);
     expect((await call(`${app.url}/v1/assets/${id}`, key)).status).toBe(404);
+  });
+});
+
+describe('rights with a fixed first day', () => {
+  const terms = { channels: [], territory: null, days: 3, starts: 'fixed', starts_on: '2026-12-10' };
+  /** A key of its own, for more calls a minute than one may make. */
+  let own: string;
+  beforeEach(async () => {
+    own = await brand.key('brand');
+  });
+  const rightsOf = async (id: string, on: string) =>
+    (await call(`${app.url}/v1/assets/${id}/rights?on=${on}`, own)).body.data;
+  const endOf = async (id: string) => (await call(`${app.url}/v1/assets/${id}`, own)).body.data.rights_expires_at;
+  const patch = async (body: object) =>
+    expect((await send(`${app.url}/v1/assets`, own, 'PATCH', body)).status).toBe(200);
+  const setZone = (zone: string) =>
+    app.context.postgres.db.updateTable('brands').set({ timeZone: zone }).where('id', '=', brand.id).execute();
+
+  it.each([
+    ['UTC', '2026-12-13T00:00:00.000Z'],
+    ['Europe/Berlin', '2026-12-12T23:00:00.000Z'],
+    ['America/Los_Angeles', '2026-12-13T08:00:00.000Z'],
+  ])('begin and end with days in %s, however they were set', async (zone, until) => {
+    await setZone(zone);
+    const { id } = await made(file(png, 'photo.png', 'image/png'));
+    await patch({ id, rights: terms });
+    const days = ['2026-12-09', '2026-12-10', '2026-12-12', '2026-12-13', '2030-01-01'];
+    const answers = await Promise.all(days.map((day) => rightsOf(id, day)));
+    expect(answers.map(({ allowed, reason }) => `${allowed} ${reason}`)).toEqual([
+      'false not_begun',
+      'true within_terms',
+      'true within_terms',
+      'false expired',
+      'false expired',
+    ]);
+    expect([await endOf(id), answers[4].until]).toEqual([until, until]);
+
+    // An end by hand counts until none is set, and goes with other terms only if it was theirs.
+    await patch({ id, rights_expires_at: '2027-01-01T00:00:00Z' });
+    expect(await endOf(id)).toBe('2027-01-01T00:00:00.000Z');
+    await patch({ id, rights_expires_at: null });
+    expect(await endOf(id)).toBe(until);
+    await patch({ id, rights: { ...terms, days: null } });
+    expect([await endOf(id), (await rightsOf(id, '2030-01-01')).allowed]).toEqual([null, true]);
+
+    // Rows of earlier releases had no end, or that of UTC; one that was set by hand stays.
+    await patch({ id, rights: terms });
+    const ends = [null, new Date('2026-12-13T00:00:00Z'), new Date('2027-02-01T00:00:00Z')];
+    for (const [place, rightsExpiresAt] of ends.entries()) {
+      const { postgres } = app.context;
+      await postgres.db.updateTable('assets').set({ rightsExpiresAt }).where('id', '=', id).execute();
+      if (place === 0) expect((await rightsOf(id, '2030-01-01')).reason).toBe('expired');
+      await sql.raw(readFileSync('sql/postgres/0166_ends_of_rights.sql', 'utf8')).execute(postgres.db);
+      expect(await endOf(id)).toBe(place === 2 ? '2027-02-01T00:00:00.000Z' : until);
+    }
+    await setZone('UTC');
   });
 });

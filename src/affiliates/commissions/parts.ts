@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
+import type { PricedPart } from '../../analytics/pricing/price.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { toInsert } from '../../kit/engines/postgres/rows.ts';
-import type { PricedPart } from '../terms/price.ts';
 import type { CommissionRow } from './commissions.ts';
 
 type CommissionKey = Pick<CommissionRow, 'brandId' | 'id'>;

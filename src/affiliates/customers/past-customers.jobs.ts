@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { makePlainTerms } from '../../analytics/pricing/plain.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Job } from '../../kit/operation/job.ts';
@@ -10,7 +11,6 @@ import { listProducts, toHex } from '../orders/order-history.ts';
 import { getOrderKind } from '../orders/order-kinds.ts';
 import type { OrderRow } from '../orders/orders.ts';
 import { draftRow } from '../terms/customer-rows.ts';
-import { makePlainTerms } from '../terms/plain.ts';
 import { insertCustomers, lockCustomers, makeCustomerId } from './customers.ts';
 
 const ORDERS_AT_ONCE = 2_000;

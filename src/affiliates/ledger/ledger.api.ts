@@ -94,6 +94,7 @@ const BOOKING_TEXTS: Readonly<Record<LedgerKind, string>> = {
   void: 'Payout voided',
   return: 'Payout returned',
   claw_back: 'Commission clawed back',
+  test: 'Test order taken back',
 };
 
 const accountName = z

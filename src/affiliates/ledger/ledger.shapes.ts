@@ -21,7 +21,7 @@ export const kind = z
     'What was recorded. `sale`, `refund`, `adjustment`: an order was attributed, refunded or otherwise changed by its store. ' +
       '`approval`, `rejection`, `payment`, `manual`: a commission was approved, rejected, paid, or recorded by the brand. ' +
       '`payout`: money was sent to a creator. `void`, `return`: a payout was withdrawn before it was paid, or its money came back. ' +
-      '`claw_back`: a paid commission was taken back.',
+      '`claw_back`: a paid commission was taken back. `test`: an order turned out to be a test, and counts no more.',
   )
   .meta({ example: 'approval' });
 

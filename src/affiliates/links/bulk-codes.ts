@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { makePlainTerms } from '../../analytics/pricing/plain.ts';
 import { COUNT, countRows } from '../../kit/engines/postgres/count.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Work } from '../../kit/operation/work.ts';
@@ -8,10 +9,8 @@ import { getBrandCurrency } from '../../platform/brands/brands.ts';
 import { campaignProblems } from '../../workflow/campaigns/campaigns.ts';
 import { lockBrandRoster } from '../../workflow/creators/creators.ts';
 import type { Terms } from '../../workflow/terms/terms.shapes.ts';
-
 import { insertVersions } from '../../workflow/terms/versions.ts';
 import { listLinkStarts, toOwnColumns } from '../terms/effective.ts';
-import { makePlainTerms } from '../terms/plain.ts';
 import { type BulkCreate, type BulkCreated, MAX_CREATED } from './bulk-codes.api.ts';
 import { DEFAULT_DAYS, findDestinationProblems, listGeneratedFields } from './create-link.ts';
 import { tellCreators } from './links.mails.ts';

@@ -1,4 +1,5 @@
 import type { Insertable } from 'kysely';
+import { makePlainTerms } from '../../analytics/pricing/plain.ts';
 import type { LinksTable } from '../../kit/engines/postgres/database.ts';
 import type { Context } from '../../kit/operation/context.ts';
 import type { Work } from '../../kit/operation/work.ts';
@@ -7,12 +8,10 @@ import { newId } from '../../kit/values/ids.ts';
 import { fromPpm } from '../../kit/values/money.ts';
 import { getBrandCurrency, getDefaultRatePpm } from '../../platform/brands/brands.ts';
 import { campaignProblems } from '../../workflow/campaigns/campaigns.ts';
-
 import { setTerms } from '../../workflow/terms/versions.ts';
 import { verifyCoupon } from '../stores/connections/connect.ts';
 import { getConnectedIntegration } from '../stores/connections/connections.ts';
 import { listLinkStarts, toOwnColumns } from '../terms/effective.ts';
-import { makePlainTerms } from '../terms/plain.ts';
 import { tellCreators } from './links.mails.ts';
 import { isAddress, type LinkCreate } from './links.shapes.ts';
 import {

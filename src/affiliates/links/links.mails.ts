@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { toPlainFields } from '../../analytics/pricing/plain.ts';
 import { type MailsOf, mails } from '../../kit/mail/kinds.ts';
 import { queueMails } from '../../kit/mail/queue.ts';
 import { template } from '../../kit/mail/template.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { foldCase } from '../../kit/values/fold.ts';
 import { getLinkTerms } from '../terms/effective.ts';
-import { toPlainFields } from '../terms/plain.ts';
 import { shortUrl } from './links.shapes.ts';
 import { type LinkRow, listLinksByIds } from './links.ts';
 

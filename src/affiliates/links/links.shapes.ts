@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { LinkFigures } from '../../analytics/figures/sums.ts';
+import { toPlainFields } from '../../analytics/pricing/plain.ts';
 import { fromMinor } from '../../kit/values/decimals.ts';
 import { Email } from '../../kit/values/email.ts';
 import { campaignId, createdAt, creatorEmail, idField } from '../../kit/values/fields.ts';
@@ -21,7 +22,6 @@ import { Budgets } from '../../workflow/terms/budgets.ts';
 import { TERMS_PLACES } from '../../workflow/terms/places.ts';
 import { Terms, TermsInput } from '../../workflow/terms/terms.shapes.ts';
 import { getLinkTerms } from '../terms/effective.ts';
-import { toPlainFields } from '../terms/plain.ts';
 import { summarizeTerms } from '../terms/summary.ts';
 import { LinkSort } from './link-sorts.ts';
 import { NOTHING } from './link-sums.ts';

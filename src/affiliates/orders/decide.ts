@@ -1,3 +1,4 @@
+import { isPlain } from '../../analytics/pricing/plain.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { DAY_MS, MINUTE_MS } from '../../kit/values/duration.ts';
 import { newId } from '../../kit/values/ids.ts';
@@ -19,7 +20,6 @@ import { DEFAULT_RULES, type Rules, toRecordedRules, toRules } from '../rules/at
 import { parseFraudRules } from '../rules/fraud-rules.ts';
 import type { OrderFacts } from '../stores/formats/facts.ts';
 import { startsTrial } from '../terms/customers.ts';
-import { isPlain } from '../terms/plain.ts';
 import { attributeOrder, type CarriedClick, getLatestClickMs, type RedeemedCode } from './attribute.ts';
 import { Attribution, type Cause } from './attribution.shapes.ts';
 import { getSalt, hashCustomerId, hashEmail, maskEmail } from './customers.ts';

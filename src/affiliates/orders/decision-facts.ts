@@ -1,41 +1,22 @@
 import { type RawBuilder, sql } from 'kysely';
-import { z } from 'zod';
+import { isPlain } from '../../analytics/pricing/plain.ts';
+import type { Room } from '../../analytics/pricing/price.ts';
+import { type DecisionFacts, getAmountMinor } from '../../analytics/pricing/rules.ts';
+import { parseFacts, parseRoom, toOrderLines } from '../../analytics/pricing/stored-facts.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { isDay } from '../../kit/values/time.ts';
 import { dayIn, monthIn } from '../../kit/values/time-zone.ts';
 import { NET_COMMISSION } from '../../workflow/terms/budgets.ts';
-import { type AmountsByCurrency, OrderKind, type Terms } from '../../workflow/terms/terms.shapes.ts';
+import type { AmountsByCurrency, Terms } from '../../workflow/terms/terms.shapes.ts';
 import { listTermsByIds } from '../../workflow/terms/versions.ts';
 import type { CommissionRow } from '../commissions/commissions.ts';
 import { mailBudgetUse } from '../terms/budget-mails.ts';
-import { isPlain } from '../terms/plain.ts';
-import type { Room } from '../terms/price.ts';
 import { hasSharedLimit, measureRoom, type UsedLimits } from '../terms/room.ts';
-import { type DecisionFacts, getAmountMinor, type OrderLine } from '../terms/rules.ts';
 import { findItems, type StoredItems } from './items.ts';
 import type { OrderRow } from './orders.ts';
 import type { Pricing } from './pricing.ts';
-
-const StoredVolume = z.object({ orders: z.number(), revenueMinor: z.number() });
-
-/** The facts as a commission keeps them. */
-const StoredFacts = z.object({
-  customer: z.enum(['new', 'returning']).nullable(),
-  country: z.string().nullable(),
-  kind: OrderKind.nullable(),
-  by: z.enum(['code', 'click', 'customer']).nullable(),
-  payment: z.number().nullable(),
-  volume: z.object({ month: StoredVolume, ever: StoredVolume }).nullable(),
-  timeZone: z.string().optional(),
-});
-const StoredRoom = z.object({ minor: z.number(), by: z.enum(['customer', 'month', 'budget']), limitMinor: z.number() });
-
-const parseFacts = (storedFacts: unknown): DecisionFacts | null =>
-  storedFacts === null || storedFacts === undefined ? null : StoredFacts.parse(storedFacts);
-const parseRoom = (storedRoom: unknown): Room | null =>
-  storedRoom === null || storedRoom === undefined ? null : StoredRoom.parse(storedRoom);
 
 /** The order whose facts are read. */
 export type FactsOrder = Pick<
@@ -221,25 +202,12 @@ export async function fixRoom(
   return room;
 }
 
-const toLines = ({ items }: StoredItems): OrderLine[] =>
-  items.map(({ lineId, sku, title, productId, variantId, categories, onSale, quantity, amountMinor }) => ({
-    lineId,
-    sku,
-    title,
-    productId: productId ?? null,
-    variantId: variantId ?? null,
-    categories: categories ?? null,
-    onSale: onSale ?? null,
-    quantity,
-    amountMinor,
-  }));
-
 /** Adds the lines that terms are applied to. */
 export const toPricing = (
   { currency }: Pick<FactsOrder, 'currency'>,
   fixed: Pick<Pricing, 'terms' | 'facts' | 'room'>,
   items: StoredItems,
-): Pricing => ({ ...fixed, currency, lines: toLines(items), refundedItems: items.refunded });
+): Pricing => ({ ...fixed, currency, lines: toOrderLines(items.items), refundedItems: items.refunded });
 
 type DecidedCommission = Pick<CommissionRow, 'termsId' | 'decidedFacts' | 'room'>;
 

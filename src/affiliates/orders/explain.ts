@@ -1,3 +1,5 @@
+import { makePlainTerms } from '../../analytics/pricing/plain.ts';
+import type { DecisionFacts } from '../../analytics/pricing/rules.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { getTimeZone } from '../../kit/operation/local-days.ts';
 import { fromMinor } from '../../kit/values/decimals.ts';
@@ -7,7 +9,6 @@ import { formatMoney } from '../../kit/values/format.ts';
 import { fromPpm } from '../../kit/values/money.ts';
 import { dayIn } from '../../kit/values/time-zone.ts';
 import { toWire } from '../../kit/values/wire.ts';
-
 import { listAdjustments } from '../commissions/adjustments.ts';
 import { toCommission } from '../commissions/commissions.shapes.ts';
 import {
@@ -19,8 +20,6 @@ import {
 } from '../commissions/commissions.ts';
 import { type ListedLink, listLinksByIds, listPastCodes } from '../links/links.ts';
 import { explainCustomer } from '../terms/customer-sentences.ts';
-import { makePlainTerms } from '../terms/plain.ts';
-import type { DecisionFacts } from '../terms/rules.ts';
 import {
   Attribution,
   type AttributionCandidate,
@@ -34,7 +33,7 @@ import { getOrderKind } from './order-kinds.ts';
 import { type ExplainQuery, Explanation } from './orders.shapes.ts';
 import { getOrderStore, listOrders, listOrdersByIds, type OrderRow } from './orders.ts';
 import { priceOrder } from './pricing.ts';
-import { countRefunds, type OrderRefund, sumLineRefunds, toSnapshot } from './recompute.ts';
+import { countRefunds, type OrderRefund, toSnapshot } from './recompute.ts';
 import { listRefunds } from './refunds.ts';
 import { explainUnpaidLines } from './unpaid-lines.ts';
 
@@ -300,8 +299,10 @@ export async function explainOrder(db: Db, order: OrderRow, now: Date): Promise<
   };
   const explanation = explainDecision(attribution, owedCommission);
   const { earlier, decided_at, cause, rule, reason } = attribution;
-  const { items, refunded } = await findItems(db, order);
-  const lineRefunds = sumLineRefunds(items, refunds, refunded);
+  const stored = await findItems(db, order);
+  // The rate does not matter: refunds fall on lines alike under all terms.
+  const anyTerms = { terms: makePlainTerms(0, 'order'), facts: null, room: null };
+  const { lines } = priceOrder(toSnapshot(order), refunds, toPricing(order, anyTerms, stored));
   const disputes = await listDisputes(db, order);
   return Explanation.parse({
     ...toWire(order),
@@ -326,12 +327,12 @@ export async function explainOrder(db: Db, order: OrderRow, now: Date): Promise<
           now,
         )
       : null,
-    items: items.map((item, place) => ({
+    items: stored.items.map((item, place) => ({
       sku: item.sku,
       title: item.title,
       quantity: item.quantity,
       amount_minor: item.amountMinor,
-      refunded_minor: lineRefunds[place] ?? 0,
+      refunded_minor: lines[place]?.refundedMinor ?? 0,
     })),
     unpaid_lines: explainUnpaidLines(order),
     refunds: refunds.map(({ refundId, amountMinor, countedMinor, at }) => ({

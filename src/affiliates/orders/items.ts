@@ -1,22 +1,10 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { StoredLine, StoredRefundedLine } from '../../analytics/pricing/stored-facts.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { toInsert } from '../../kit/engines/postgres/rows.ts';
 import type { ItemFacts, RefundedItem, RefundFacts } from '../stores/formats/facts.ts';
 import type { OrderKey } from './orders.ts';
-
-const Item = z.object({
-  lineId: z.string(),
-  sku: z.string().nullable(),
-  title: z.string().nullable(),
-  quantity: z.number(),
-  amountMinor: z.number(),
-  productId: z.string().optional(),
-  variantId: z.string().optional(),
-  categories: z.array(z.string()).optional(),
-  onSale: z.boolean().optional(),
-});
-const RefundedLine = z.object({ lineId: z.string(), amountMinor: z.number() });
 
 /** Lines of an order in one report. */
 interface ReportedItems extends OrderKey {
@@ -59,7 +47,7 @@ export async function hasProductFacts(db: Db, { brandId, integrationId, orderId 
 
 /** Lines of an order, and those that its refunds name, by refund. */
 export interface StoredItems {
-  items: z.output<typeof Item>[];
+  items: z.output<typeof StoredLine>[];
   refunded: Map<string, RefundedItem[]>;
 }
 
@@ -80,8 +68,8 @@ async function listItems(
     .execute();
   for (const { orderId, refundId, items } of rows) {
     const orderItems = byOrder.get(orderId);
-    if (refundId !== '') orderItems?.refunded.set(refundId, z.array(RefundedLine).parse(items));
-    else if (orderItems) orderItems.items = z.array(Item).parse(items);
+    if (refundId !== '') orderItems?.refunded.set(refundId, z.array(StoredRefundedLine).parse(items));
+    else if (orderItems) orderItems.items = z.array(StoredLine).parse(items);
   }
   return byOrder;
 }

@@ -1,13 +1,12 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { makePlainTerms } from '../../analytics/pricing/plain.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
-
 import { parseTerms } from '../../workflow/terms/versions.ts';
 import { isRejectedByPerson } from '../customers/customers.ts';
 import type { Provider } from '../stores/formats/provider.ts';
 import type { CustomerOrder, CustomerRow, DecidedOrder } from '../terms/customer-rows.ts';
 import { continuesAnother } from '../terms/customers.ts';
-import { makePlainTerms } from '../terms/plain.ts';
 import { type OrderKey, orderKind } from './orders.ts';
 
 /** Lists what products an order has, by SKU and id. */

@@ -1,7 +1,7 @@
+import { type Price, type PricingInput, price, type Room } from '../../analytics/pricing/price.ts';
+import type { DecisionFacts, OrderLine } from '../../analytics/pricing/rules.ts';
 import type { Terms } from '../../workflow/terms/terms.shapes.ts';
 import type { RefundedItem } from '../stores/formats/facts.ts';
-import { type Price, type PricingInput, price, type Room } from '../terms/price.ts';
-import type { DecisionFacts, OrderLine } from '../terms/rules.ts';
 import { listTakeBacks, type TakeBack } from '../terms/take-backs.ts';
 import type { OrderRefund, OrderSnapshot } from './recompute.ts';
 

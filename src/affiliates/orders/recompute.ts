@@ -1,12 +1,11 @@
+import type { Price } from '../../analytics/pricing/price.ts';
 import type { CommissionsTable } from '../../kit/engines/postgres/database.ts';
 import type { Account, LedgerKind, Posting } from '../../kit/outbox/ledger-entry.ts';
 import { DAY_MS } from '../../kit/values/duration.ts';
 import { multiplyPpm } from '../../kit/values/money.ts';
-import { findNamedLines } from '../../kit/values/named-lines.ts';
 import type { Posted } from '../commissions/adjustments.ts';
 import { ACCOUNT_OF, type CommissionStatus } from '../commissions/commissions.ts';
-import type { ItemFacts, RefundedItem, RefundFacts } from '../stores/formats/facts.ts';
-import type { Price } from '../terms/price.ts';
+import type { RefundFacts } from '../stores/formats/facts.ts';
 import { listPricedTakeBacks, type Pricing, priceOrder } from './pricing.ts';
 
 export interface KnownRefund extends RefundFacts {
@@ -44,31 +43,6 @@ export function countRefunds(order: OrderSnapshot, refunds: readonly KnownRefund
   if (!end || !order.paidAt || remainingMinor === 0) return countedRefunds;
   // An end before the payment rejects the commission, so a paid commission was paid before it.
   return [...countedRefunds, { ...end, amountMinor: remainingMinor, countedMinor: remainingMinor, proratedMinor: 0 }];
-}
-
-/**
- * Sums the refunds of each line. Lines of one name are refunded one after another. A cancellation or lost dispute refunds
- * all of them.
- */
-export function sumLineRefunds(
-  lines: readonly ItemFacts[],
-  refunds: readonly OrderRefund[],
-  items: ReadonlyMap<string, readonly RefundedItem[]>,
-): number[] {
-  if (refunds.some(({ refundId }) => refundId === 'cancelled' || refundId === 'dispute_lost')) {
-    return lines.map(({ amountMinor }) => amountMinor);
-  }
-  const refundedMinor = new Map(lines.map((line) => [line, 0]));
-  for (const { lineId, amountMinor } of refunds.flatMap(({ refundId }) => items.get(refundId) ?? [])) {
-    let openMinor = amountMinor;
-    for (const line of findNamedLines(lines, lineId)) {
-      const before = refundedMinor.get(line) ?? 0;
-      const takenMinor = Math.min(openMinor, line.amountMinor - before);
-      refundedMinor.set(line, before + takenMinor);
-      openMinor -= takenMinor;
-    }
-  }
-  return [...refundedMinor.values()];
 }
 
 /** State of an order, merged from all its deliveries. */
@@ -322,10 +296,22 @@ function toSalePostings(
   return [...sale, ...toPostings(ACCOUNT_OF[open], 'commission_expense', dueMinor, order.occurredAt)];
 }
 
+/** Lines of 0 at the time of a sale. */
+const toNothing = (sale: readonly Posting[]): Posting[] =>
+  sale.slice(0, 2).map((posting) => ({ ...posting, amountMinor: 0 }));
+
+/** An order that turned out to be a test: the sale, which is listed first, no longer counts as an order. */
+const toTestEntry = (rest: readonly Posting[], none: Posting[]): RecomputedCommission['entries'][number] => {
+  const isSale = ({ account }: Posting) => account === 'sales';
+  const postings = [...rest.filter(isSale), ...rest.filter((posting) => !isSale(posting))];
+  return { kind: 'test', postings: postings.length > 0 ? postings : none };
+};
+
 function toEntries(
   target: readonly Posting[],
   sale: Posting[],
   posted: readonly Posted[],
+  isTest: boolean,
 ): RecomputedCommission['entries'] {
   const entries: RecomputedCommission['entries'] = [];
   const lines = posted.flatMap(({ postings }) => postings);
@@ -334,6 +320,7 @@ function toEntries(
     lines.push(...sale);
   }
   const rest = subtractPostings(target, lines);
+  if (isTest && !posted.some(({ kind }) => kind === 'test')) return [...entries, toTestEntry(rest, toNothing(sale))];
   const isRefund = !rest.some(({ account }) => account === 'sales');
   if (rest.length > 0) entries.push({ kind: isRefund ? 'refund' : 'adjustment', postings: rest });
   return entries;
@@ -394,6 +381,6 @@ export function recompute(
   const target = computeTarget(order, countedRefunds, recomputedCommission);
   return {
     ...recomputedCommission,
-    entries: toEntries(target, toSalePostings(order, recomputedCommission, state), posted),
+    entries: toEntries(target, toSalePostings(order, recomputedCommission, state), posted, order.isTest),
   };
 }

@@ -1,13 +1,13 @@
 import { sql } from 'kysely';
+import { isPlain } from '../../analytics/pricing/plain.ts';
+import { getAmountMinor } from '../../analytics/pricing/rules.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { validationError } from '../../kit/values/errors.ts';
 import { toPpm } from '../../kit/values/money.ts';
 import { dayIn } from '../../kit/values/time-zone.ts';
 import type { AmountsByCurrency, Terms } from '../../workflow/terms/terms.shapes.ts';
 import { canonicalTerms } from '../../workflow/terms/terms.ts';
-import { isPlain } from '../terms/plain.ts';
 import { hasSharedLimit, measureRoom } from '../terms/room.ts';
-import { getAmountMinor } from '../terms/rules.ts';
 import type { Attribution } from './attribution.shapes.ts';
 import { type FactsOrder, readFacts, toPricing } from './decision-facts.ts';
 import type { StoredItems } from './items.ts';

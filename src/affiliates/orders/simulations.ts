@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { z } from 'zod';
+import { isPlain, toPlainFields } from '../../analytics/pricing/plain.ts';
 import { inBatches } from '../../kit/engines/postgres/batches.ts';
 import { COUNT, countRows, isFound } from '../../kit/engines/postgres/count.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
@@ -18,7 +19,6 @@ import { listTermsByIds } from '../../workflow/terms/versions.ts';
 import { listLinksByIds } from '../links/links.ts';
 import { parseMinOrder, toRecordedRules } from '../rules/attribution-rules.ts';
 import { getLinkTerms } from '../terms/effective.ts';
-import { isPlain, toPlainFields } from '../terms/plain.ts';
 import { Attribution } from './attribution.shapes.ts';
 import { toCommissionPricing } from './decision-facts.ts';
 import { explainCandidate } from './explain.ts';

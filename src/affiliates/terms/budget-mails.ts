@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { getAmountMinor } from '../../analytics/pricing/rules.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { type MailsOf, mails } from '../../kit/mail/kinds.ts';
 import { queueMails } from '../../kit/mail/queue.ts';
@@ -9,7 +10,6 @@ import { formatMoney } from '../../kit/values/format.ts';
 import { listOwners } from '../../platform/people/people.ts';
 import { TERMS_PLACES } from '../../workflow/terms/places.ts';
 import type { Terms } from '../../workflow/terms/terms.shapes.ts';
-import { getAmountMinor } from './rules.ts';
 
 const params = z.object({
   place: z.enum(TERMS_PLACES),

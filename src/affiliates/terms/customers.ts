@@ -1,5 +1,5 @@
+import { isPlain } from '../../analytics/pricing/plain.ts';
 import type { OrderKind, Terms } from '../../workflow/terms/terms.shapes.ts';
-
 import {
   type CustomerOrder,
   type CustomerRow,
@@ -17,7 +17,6 @@ import {
   type RowDraft,
   type StopReason,
 } from './customer-rows.ts';
-import { isPlain } from './plain.ts';
 
 /** The code or click that the order carries and that qualifies by the brand's rules. */
 export interface CarriedWinner {

@@ -1,14 +1,13 @@
 import { sql } from 'kysely';
 import { z } from 'zod';
+import { changePlainFields, makePlainTerms, toPlainFields } from '../../analytics/pricing/plain.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { fromPpm, toPpm } from '../../kit/values/money.ts';
 import { selectInherited } from '../../workflow/terms/inherited.ts';
 import { TERMS_PLACES, type TermsPlace } from '../../workflow/terms/places.ts';
 import type { Terms } from '../../workflow/terms/terms.shapes.ts';
-
 import { endVersions, parseTerms, setTerms } from '../../workflow/terms/versions.ts';
-import { changePlainFields, makePlainTerms, toPlainFields } from './plain.ts';
 
 const Inherited = z.object({
   place: z.enum(TERMS_PLACES),

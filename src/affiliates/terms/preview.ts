@@ -1,7 +1,7 @@
 import type { z } from 'zod';
+import { type PricingInput, price } from '../../analytics/pricing/price.ts';
 import { toMinorUnits } from '../stores/formats/money.ts';
 import type { PreviewAnswer, PreviewRequest } from './preview.shapes.ts';
-import { type PricingInput, price } from './price.ts';
 import { summarizeTerms } from './summary.ts';
 
 type PreviewOrder = PreviewRequest['orders'][number];

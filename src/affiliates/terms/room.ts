@@ -1,6 +1,6 @@
+import type { Room } from '../../analytics/pricing/price.ts';
+import { getAmountMinor } from '../../analytics/pricing/rules.ts';
 import type { Terms } from '../../workflow/terms/terms.shapes.ts';
-import type { Room } from './price.ts';
-import { getAmountMinor } from './rules.ts';
 
 /** The sums of all other paid commissions that are not rejected, for each limit and in the order's currency. */
 export interface UsedLimits {

@@ -1,6 +1,6 @@
+import { getAmountMinor } from '../../analytics/pricing/rules.ts';
 import { formatRoundMoney } from '../../kit/values/format.ts';
 import type { AmountsByCurrency, RateTerms, RuleCondition, Terms } from '../../workflow/terms/terms.shapes.ts';
-import { getAmountMinor } from './rules.ts';
 
 /** The rules and the values of a list that a summary spells out. */
 const SHOWN_RULES = 5;

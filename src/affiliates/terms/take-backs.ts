@@ -1,4 +1,4 @@
-import { type PricingInput, price, type Refund } from './price.ts';
+import { type PricingInput, price, type Refund } from '../../analytics/pricing/price.ts';
 
 /** A refund as it counts: never more than what earlier ones left of the order. */
 export interface CountedRefund extends Refund {

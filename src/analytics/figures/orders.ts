@@ -9,9 +9,10 @@ import type { Account } from '../../kit/outbox/ledger-entry.ts';
 import { readClickTime } from '../../kit/values/click-token.ts';
 import { UTM_NAMES } from '../../kit/values/utm.ts';
 import { oldestWaitingClick } from './freshness.ts';
+import { listLines, toOrderKey } from './order-lines.ts';
 import { type OrderLines, type ProductPart, productParts } from './products.ts';
 import { postedRows } from './sums.ts';
-import { listLines, type Range, type SyncedEntry, toOrderKey } from './sync.ts';
+import type { Range, SyncedEntry } from './sync.ts';
 
 /** A click that won an order. */
 export interface WonClick {
@@ -188,6 +189,12 @@ export async function loadOrderEntries(
   };
 }
 
+/** A sale is an order; one that turned out to be a test is taken back. */
+function countOrders(kind: SyncedEntry['kind']): -1 | 0 | 1 {
+  if (kind === 'sale') return 1;
+  return kind === 'test' ? -1 : 0;
+}
+
 /** Sums what an entry adds to figures at one time; the views of `link_daily_v1` add the same. */
 function sumPostings({ kind, linkId }: SyncedEntry, postings: SyncedEntry['postings'], isFirst: boolean) {
   const sum = (...accounts: readonly Account[]) =>
@@ -197,7 +204,7 @@ function sumPostings({ kind, linkId }: SyncedEntry, postings: SyncedEntry['posti
   // Without a link, only the commission counts.
   if (linkId === null) return { orders: 0, sales: 0, refunds: 0, commission: -sum(...STATES) };
   return {
-    orders: isFirst && kind === 'sale' ? 1 : 0,
+    orders: isFirst ? countOrders(kind) : 0,
     sales: -sum('sales'),
     refunds: sum('sales_refunds'),
     commission: -sum(...STATES, 'refund_adjustment'),

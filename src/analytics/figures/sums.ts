@@ -32,9 +32,16 @@ const GROUP = 'GROUP BY day, link_id, creator_id, currency';
 /** Commission by status. A manual commission has no link, but counts for its creator. */
 const STATES = "('commission_pending', 'commission_approved', 'commission_paid')";
 
+/**
+ * An order that turned out to be a test takes its sale back, on the same day. The column has no sign, and sums of it wrap as they
+ * should.
+ */
+const CONVERSIONS =
+  "toUInt64(countIf(kind = 'sale' AND line = 0) - countIf(kind = 'test' AND line = 0)) AS conversions";
+
 /** The ledger's postings that `inside` selects, summed as the views in sql/clickhouse sum them into `link_daily_v1`. */
 export const postedRows = (inside: string, day = 'toDate(at)') =>
-  `SELECT ${toKeys(day)}, 0 AS clicks, countIf(kind = 'sale' AND line = 0) AS conversions,
+  `SELECT ${toKeys(day)}, 0 AS clicks, ${CONVERSIONS},
     -sumIf(amount_minor, account = 'sales') AS sales, sumIf(amount_minor, account = 'sales_refunds') AS refunds,
     -sumIf(amount_minor, account = 'commission_pending') AS pending,
     -sumIf(amount_minor, account = 'commission_approved') AS approved,

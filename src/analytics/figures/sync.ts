@@ -7,7 +7,6 @@ import type { Db } from '../../kit/engines/postgres/open.ts';
 import { StoredPostings } from '../../kit/outbox/ledger-entry.ts';
 import { movedSince } from '../../kit/outbox/outbox.ts';
 import { IS_CUSTOMER_DUE, UNSENT_CUSTOMER_SINCE } from './customer-rows.ts';
-import type { OrderLines } from './products.ts';
 
 /** A batch goes to the table of postings, and to the table of orders once the clicks that won them are in ClickHouse. */
 export type SentAt = 'sentAt' | 'ordersSentAt';
@@ -142,7 +141,9 @@ export async function listEntries(db: Db, ranges: readonly Range[]) {
     .select(['entry.brandId', 'entry.seq', 'entry.kind', 'entry.currency', 'entry.linkId', 'entry.creatorId'])
     .select(['entry.postings', 'entry.recordedAt'])
     .select(['commissions.clickId', 'commissions.source', 'orders.integrationId', 'orders.orderId as storeOrderId'])
-    .select('orders.baseMinor')
+    .select(['commissions.termsId', 'commissions.decidedFacts', 'commissions.room', 'commissions.commissionRatePpm'])
+    .select(['orders.baseMinor', 'orders.occurredAt as placedAt', 'orders.isTest'])
+    .select(['orders.paidAt', 'orders.cancelledAt', 'orders.disputeLostAt'])
     .select(
       sql<string>`case when orders.id is null then '' when orders.is_renewal then coalesce(orders.kind, 'renewal')
         else coalesce(orders.kind, 'once') end`.as('orderKind'),
@@ -155,66 +156,6 @@ export async function listEntries(db: Db, ranges: readonly Range[]) {
   return rows.map((row) => ({ ...row, postings: StoredPostings.parse(row.postings) }));
 }
 export type SyncedEntry = Awaited<ReturnType<typeof listEntries>>[number];
-
-const Items = z.array(
-  z.object({
-    lineId: z.string(),
-    sku: z.string().nullable(),
-    title: z.string().nullable(),
-    quantity: z.number(),
-    amountMinor: z.number(),
-  }),
-);
-const RefundedItems = z.array(z.object({ lineId: z.string(), amountMinor: z.number() }));
-
-interface LinesRow {
-  integrationId: string;
-  orderId: string;
-  items: unknown;
-  /** Every refund of the order, even if it names no lines. */
-  refunds: { at: string; items: unknown }[] | null;
-}
-
-/** The key of an order: its store and its id there. */
-export const toOrderKey = ({ integrationId, storeOrderId }: Pick<SyncedEntry, 'integrationId' | 'storeOrderId'>) =>
-  `${integrationId} ${storeOrderId}`;
-
-/** The lines of the entries' orders, as far as their stores say what was bought. */
-export async function listLines(db: Db, entries: readonly SyncedEntry[]): Promise<Map<string, OrderLines>> {
-  const orders = new Map(
-    entries.flatMap((entry) => {
-      const { integrationId, storeOrderId, baseMinor } = entry;
-      if (integrationId === null || storeOrderId === null || baseMinor === null) return [];
-      return [[toOrderKey(entry), { integrationId, storeOrderId, baseMinor }] as const];
-    }),
-  );
-  if (orders.size === 0) return new Map();
-  const keys = [...orders.values()];
-  const { rows } = await sql<LinesRow>`
-    select own.integration_id, own.order_id, own.items, (
-      select jsonb_agg(jsonb_build_object('at', refund.at, 'items', coalesce(named.items, '[]')) order by refund.refund_id)
-      from order_refunds as refund
-      left join order_items as named on named.integration_id = refund.integration_id and named.order_id = refund.order_id
-        and named.refund_id = refund.refund_id
-      where refund.integration_id = own.integration_id and refund.order_id = own.order_id) as refunds
-    from unnest(${keys.map((key) => key.integrationId)}::text[], ${keys.map((key) => key.storeOrderId)}::text[])
-      as wanted (integration_id, order_id)
-    join order_items as own on own.integration_id = wanted.integration_id and own.order_id = wanted.order_id
-      and own.refund_id = ''`.execute(db);
-  return new Map(
-    rows.map(({ integrationId, orderId, items, refunds }) => {
-      const place = toOrderKey({ integrationId, storeOrderId: orderId });
-      const parsedRefunds = (refunds ?? []).map((refund) => ({
-        at: Date.parse(refund.at),
-        items: RefundedItems.parse(refund.items),
-      }));
-      return [
-        place,
-        { baseMinor: orders.get(place)?.baseMinor ?? 0, items: Items.parse(items), refunds: parsedRefunds },
-      ];
-    }),
-  );
-}
 
 /** The brand's ranges in batches that may not have been sent yet. */
 export async function listUnsentRanges(db: Db, brandId: string, column: SentAt): Promise<Range[]> {

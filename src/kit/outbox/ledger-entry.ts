@@ -14,6 +14,7 @@ export const LEDGER_KINDS = [
   'void',
   'return',
   'claw_back',
+  'test',
 ] as const;
 export type LedgerKind = (typeof LEDGER_KINDS)[number];
 
@@ -32,6 +33,7 @@ export type LedgerKind = (typeof LEDGER_KINDS)[number];
  *   return      a paid payout that came back: the opposite of what its payout and payment entries say, and of refunds that were
  *               taken back from its commissions
  *   claw_back   what the brand takes back of a paid commission: refund_adjustment + / commission_expense −
+ *   test        the store says that the order is a test: the opposite of all that is left of it, so that it counts as no order
  *   adjustment  what a newer snapshot of the order changed
  */
 export const ACCOUNTS = [

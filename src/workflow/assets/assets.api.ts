@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { Context } from '../../kit/operation/context.ts';
 import { get, patch, read, remove } from '../../kit/operation/kit.ts';
 import { answersWhere, type ListCall } from '../../kit/operation/list.ts';
+import { getTimeZone } from '../../kit/operation/local-days.ts';
 import { noun } from '../../kit/operation/noun.ts';
 import { nothing } from '../../kit/operation/operation.ts';
 import { upload } from '../../kit/operation/upload.ts';
@@ -119,7 +120,8 @@ const assetOperations = [
     item: AssetRights,
     find: async ({ postgres, clock }, { caller, params, query }) => {
       const row = await getAsset(postgres.db, caller.brandId, params.id);
-      return toWire(mayUse(row, query.on ?? clock.now(), query.channel));
+      const timeZone = await getTimeZone(postgres.db, caller.brandId);
+      return toWire(mayUse(row, { on: query.on ?? clock.now(), channel: query.channel, timeZone }));
     },
   }),
   remove({

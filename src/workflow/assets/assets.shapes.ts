@@ -161,7 +161,10 @@ export const AssetPatch = z
     tags: tags.optional().describe('Replaces all tags.'),
     usage_rights: usageRights.nullable().optional().describe('Usage rights in words.'),
     rights: UsageTerms.nullable().optional().describe('Usage rights as data; replaces all of them.'),
-    rights_expires_at: timestampInput.nullable().optional().describe('When the usage rights end; null for never.'),
+    rights_expires_at: timestampInput
+      .nullable()
+      .optional()
+      .describe('When the usage rights end; null for the end that `rights` has with a fixed first day, else never.'),
   })
   .superRefine((patch: Unchecked<'id' | 'ids' | 'name'>, context) => {
     if ((patch.id === undefined) === (patch.ids === undefined)) {

@@ -4,6 +4,7 @@ import type { AssetsTable } from '../../kit/engines/postgres/database.ts';
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { violates } from '../../kit/engines/postgres/violation.ts';
+import { getTimeZone } from '../../kit/operation/local-days.ts';
 import type { Work } from '../../kit/operation/work.ts';
 import { ApiError, notFound, type Problem, validationError } from '../../kit/values/errors.ts';
 import { newId } from '../../kit/values/ids.ts';
@@ -13,7 +14,7 @@ import { getAddressee } from '../applications/applications.ts';
 import { matchesCreator, toLikePattern } from '../creators/creators.ts';
 import { showCreator } from '../creators/renamed.ts';
 import type { AssetFilter, AssetPatch, AssetUpload } from './assets.shapes.ts';
-import { computeRightsEnd, daysAfter, EXPIRING_DAYS } from './rights.ts';
+import { computeFixedEnd, computeRightsEnd, daysAfter, EXPIRING_DAYS } from './rights.ts';
 import { claimUpload, type StoredFile } from './uploads.ts';
 
 export type AssetType = AssetsTable['type'];
@@ -328,6 +329,25 @@ function assertAllFound(ids: readonly string[], rows: readonly StoredAssetRow[],
   throw new ApiError('INVALID_SELECTION', message, { details });
 }
 
+/**
+ * The columns that a patch of an asset's rights sets. Terms with a fixed first day have their own end unless the patch names
+ * another; it goes with them. Other terms leave an end that was set by hand.
+ */
+function toRightsColumns(old: StoredAssetRow, { rights, rights_expires_at: givenEnd }: AssetPatch, timeZone: string) {
+  if (rights === undefined && givenEnd === undefined) return {};
+  const terms = rights === undefined ? old.rights : rights;
+  const isOldComputed = old.rightsExpiresAt?.getTime() === computeFixedEnd(old.rights, timeZone)?.getTime();
+  const otherEnd = givenEnd === undefined && !isOldComputed ? old.rightsExpiresAt : null;
+  const end = givenEnd ?? computeFixedEnd(terms, timeZone) ?? otherEnd;
+  const isMoved = end?.getTime() !== old.rightsExpiresAt?.getTime();
+  return {
+    ...(rights === undefined ? {} : { rights: rights === null ? null : JSON.stringify(rights) }),
+    rightsExpiresAt: end,
+    // A new end of the rights is announced again.
+    ...(isMoved || givenEnd !== undefined ? { rightsNoticeDays: null } : {}),
+  };
+}
+
 /** Applies the patch to the whole selection, or changes nothing. */
 export async function patchAssets(work: Work, patch: AssetPatch): Promise<AssetRow[]> {
   const { db, now, brandId } = work;
@@ -336,16 +356,9 @@ export async function patchAssets(work: Work, patch: AssetPatch): Promise<AssetR
   assertAllFound(ids, rows, patch.ids ? 'ids' : 'id');
   const { name, folder_id: folderId, tags, usage_rights: usageRights } = patch;
   const columns = { ...omitUndefined({ name, folderId, usageRights }), ...(tags ? { tags: [...new Set(tags)] } : {}) };
+  const timeZone = await getTimeZone(db, brandId);
   for (const old of rows) {
-    // A new end of the rights is announced again.
-    const change = {
-      ...columns,
-      ...(patch.rights === undefined ? {} : { rights: patch.rights === null ? null : JSON.stringify(patch.rights) }),
-      ...(patch.rights_expires_at === undefined
-        ? {}
-        : { rightsExpiresAt: patch.rights_expires_at, rightsNoticeDays: null }),
-      updatedAt: now,
-    };
+    const change = { ...columns, ...toRightsColumns(old, patch, timeZone), updatedAt: now };
     const row = await updateAsset(db, brandId, old.id, change).catch((error: unknown) => {
       throw translateViolation(error);
     });
@@ -371,10 +384,11 @@ export async function endRightsByPosts(work: Work, ids: readonly string[], poste
   const [first] = postedAts.toSorted((a, b) => a.getTime() - b.getTime());
   if (first === undefined || ids.length === 0) return;
   const { db, brandId, now } = work;
+  const timeZone = await getTimeZone(db, brandId);
   for (const old of await lockAssets(db, brandId, ids)) {
     const { rights, rightsExpiresAt: before } = old;
     if (rights?.starts !== 'posted') continue;
-    const endFrom = (postedAt: Date) => computeRightsEnd(rights, { signedAt: null, postedAt })?.getTime();
+    const endFrom = (postedAt: Date) => computeRightsEnd(rights, { signedAt: null, postedAt, timeZone })?.getTime();
     const end = endFrom(first);
     if (end === undefined || before?.getTime() === end) continue;
     if (before !== null && !postedAts.some((postedAt) => endFrom(postedAt) === before.getTime())) continue;

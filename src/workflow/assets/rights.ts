@@ -1,4 +1,5 @@
 import { DAY_MS } from '../../kit/values/duration.ts';
+import { timeIn, toInstant } from '../../kit/values/time-zone.ts';
 import type { AssetSource, UsageTerms } from './assets.ts';
 
 /** Days before the end of an asset's rights on which its brand is notified. */
@@ -8,16 +9,30 @@ export const EXPIRING_DAYS = 14;
 
 export const daysAfter = (time: Date, days: number): Date => new Date(time.getTime() + days * DAY_MS);
 
+/** The moments from which the days of rights may count, and the zone of the brand's days. */
+interface RightsStart {
+  signedAt: Date | null;
+  postedAt: Date | null;
+  timeZone: string;
+}
+
 /**
- * The end of the rights in a contract's terms. Without `days` they never end; before they start, the end is unknown.
+ * The end of the rights in agreed terms. Without `days` they never end; before they start, the end is unknown. Days from
+ * `starts_on` are days of the brand's zone.
  */
 export function computeRightsEnd(
-  { days, starts }: UsageTerms,
-  { signedAt, postedAt }: { signedAt: Date | null; postedAt: Date | null },
+  { days, starts, starts_on: startsOn }: UsageTerms,
+  { signedAt, postedAt, timeZone }: RightsStart,
 ): Date | null {
+  if (days === null) return null;
+  if (startsOn) return new Date(toInstant(timeZone, Date.parse(startsOn) + days * DAY_MS));
   const start = starts === 'posted' ? postedAt : signedAt;
-  return days === null || start === null ? null : daysAfter(start, days);
+  return start === null ? null : daysAfter(start, days);
 }
+
+/** The end that terms have by themselves; null unless they begin on a fixed day. */
+export const computeFixedEnd = (terms: UsageTerms | null, timeZone: string): Date | null =>
+  terms && computeRightsEnd(terms, { signedAt: null, postedAt: null, timeZone });
 
 export const REASONS = [
   'no_limit',
@@ -43,13 +58,13 @@ interface AssetTerms {
 
 /** Decides if an asset may be used at a time, on a channel if one is named. */
 export function mayUse(
-  { source, usageRights, rights, rightsExpiresAt: until }: AssetTerms,
-  on: Date,
-  channel: string | undefined,
+  { source, usageRights, rights, rightsExpiresAt }: AssetTerms,
+  { on, channel, timeZone }: { on: Date; channel: string | undefined; timeZone: string },
 ): RightsAnswer {
+  const until = rightsExpiresAt ?? computeFixedEnd(rights, timeZone);
   if (until && on >= until) return { allowed: false, reason: 'expired', until };
   const begins = rights?.starts_on;
-  if (begins && on < new Date(begins)) return { allowed: false, reason: 'not_begun', until };
+  if (begins && on < timeIn(timeZone, begins)) return { allowed: false, reason: 'not_begun', until };
   const channels = rights?.channels ?? [];
   if (
     channel !== undefined &&

@@ -348,13 +348,14 @@ async function storeFiles(work: Work, row: DeliverableRow, files: readonly Asset
           .where('brandId', '=', work.brandId)
           .where('id', '=', contractId)
           .executeTakeFirst();
+  const agreed = toAssetRights(rights, rights ? await getTimeZone(work.db, work.brandId) : 'UTC');
   const ids: string[] = [];
   for (const file of files) {
     const { id } = await createAsset(work, file, {
       source: 'deliverable',
       campaignId,
       creatorId,
-      ...toAssetRights(rights),
+      ...agreed,
     });
     ids.push(id);
   }

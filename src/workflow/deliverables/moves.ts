@@ -1,7 +1,7 @@
 import type { MailFacts } from '../../kit/mail/template.ts';
 import { YEAR_MS } from '../../kit/values/duration.ts';
 import { type ApiError, wrongState } from '../../kit/values/errors.ts';
-import { computeRightsEnd, daysAfter } from '../assets/rights.ts';
+import { computeRightsEnd } from '../assets/rights.ts';
 import { ContractTerms } from './deliverables.shapes.ts';
 import type { DeliverableStatus } from './deliverables.ts';
 
@@ -59,17 +59,12 @@ export interface AgreedRights {
 }
 
 /** The rights to a file that was submitted under a contract, from the contract's terms. */
-export function toAssetRights(agreed: AgreedRights | undefined) {
+export function toAssetRights(agreed: AgreedRights | undefined, timeZone: string) {
   if (!agreed) return {};
   const { usageRights, signedAt } = agreed;
   if (agreed.terms === null) return { usageRights };
   const rights = ContractTerms.parse(agreed.terms);
-  const { starts_on } = rights;
-  const isFixed = rights.days !== null && starts_on !== null;
-  const rightsExpiresAt = isFixed
-    ? daysAfter(new Date(starts_on), rights.days ?? 0)
-    : computeRightsEnd(rights, { signedAt, postedAt: null });
-  return { usageRights, rights, rightsExpiresAt };
+  return { usageRights, rights, rightsExpiresAt: computeRightsEnd(rights, { signedAt, postedAt: null, timeZone }) };
 }
 
 /** The page where work is submitted. It shows all of a contract's deliverables and opens through any of them. */

@@ -239,6 +239,47 @@ describe('WooCommerce', () => {
     ]);
   });
 
+  it.each([
+    ['a line that was only put back into stock', '30.00', { line_items: [{ total: '0.00' }] }, 2_500],
+    ['a line for a part of the amount', '42.00', { line_items: [{ total: '-30.00', total_tax: '-6.00' }] }, 3_500],
+    [
+      'a line, shipping and a fee for a part of the amount',
+      '60.00',
+      {
+        line_items: [{ total: '-30.00', total_tax: '-6.00' }],
+        shipping_lines: [{ total: '-5.00', total_tax: '-1.00' }],
+        fee_lines: [{ total: '-5.00', total_tax: '-1.00' }],
+      },
+      4_000,
+    ],
+    ['a fee alone', '6.00', { fee_lines: [{ total: '-5.00', total_tax: '-1.00' }] }, undefined],
+    ['lines that are more than the amount', '20.00', { line_items: [{ total: '-30.00' }] }, 3_000],
+    [
+      'a line, of a version that names no shipping',
+      '42.00',
+      { line_items: [{ total: '-30.00', total_tax: '-6.00' }], shipping_lines: undefined },
+      3_000,
+    ],
+  ])(
+    'a refund of %s counts the goods that it names and the goods’ share of the rest',
+    async (_what, amount, more, minor) => {
+      const at = '2026-04-01T00:00:00';
+      const refund = {
+        id: 1,
+        date_created_gmt: at,
+        amount,
+        line_items: [],
+        shipping_lines: [],
+        fee_lines: [],
+        ...more,
+      };
+      get('woocommerce').refunds.set('9', [refund]);
+      const order = wooOrder({ id: 9, lines: ['100.00'], total: '120.00', refunds: [{ id: 1, total: `-${amount}` }] });
+      const { refunds } = await factsOf('woocommerce', 'order.updated', order);
+      expect(refunds.map(({ amountMinor }) => amountMinor)).toEqual(minor === undefined ? [] : [minor]);
+    },
+  );
+
   it('an unpaid order has no time of payment; a cancelled one has its own; a draft is ignored', async () => {
     expect(await factsOf('woocommerce', 'order.updated', wooOrder({ status: 'on-hold' }))).toMatchObject({
       paidAt: null,

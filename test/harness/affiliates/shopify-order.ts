@@ -2,6 +2,8 @@ import { randomInt } from 'node:crypto';
 
 interface Line {
   price: string;
+  productId?: number;
+  variantId?: number;
   quantity?: number;
   /** The line's share of each discount, order-wide ones included. */
   discounts?: string[];
@@ -19,10 +21,16 @@ export interface ShopifyOrder {
   cancelledAt?: Date | null;
   email?: string | null;
   customerId?: number;
+  /** The address of a customer whose order has none, as of a sale at a till. */
+  customerEmail?: string;
   codes?: string[];
   landingSite?: string | null;
   noteAttributes?: { name: string; value: string }[];
   refunds?: object[];
+  /** What the customer paid, with shipping and tax. Left out by default, as by a webhook of some fields only. */
+  total?: string;
+  shippedTo?: string;
+  billedTo?: string;
 }
 
 export const orderNumber = (): number => randomInt(1_000_000_000, 9_999_999_999);
@@ -40,13 +48,15 @@ export function shopifyRefund(refund: {
   adjustments?: { amount: string; kind?: string; reason?: string }[];
   currency?: string;
   at?: Date;
+  /** The refund happened before it was entered. */
+  processedAt?: Date;
 }) {
   const { id = orderNumber(), orderId = 0, lines = [], adjustments = [], currency = 'USD', at = new Date() } = refund;
   return {
     id,
     order_id: orderId,
     created_at: at.toISOString(),
-    processed_at: at.toISOString(),
+    processed_at: (refund.processedAt ?? at).toISOString(),
     note: null,
     restock: true,
     refund_line_items: lines.map(({ subtotal, tax = '0.00' }, i) => ({
@@ -64,9 +74,12 @@ export function shopifyRefund(refund: {
   };
 }
 
-function lineItem({ price, quantity = 1, discounts = [], taxes = [] }: Line, i: number, currency: string) {
+function lineItem(line: Line, i: number, currency: string) {
+  const { price, quantity = 1, discounts = [], taxes = [], productId = null, variantId = null } = line;
   return {
     id: i + 1,
+    product_id: productId,
+    variant_id: variantId,
     title: `Thing ${i + 1}`,
     price,
     price_set: set(price, currency),
@@ -101,7 +114,10 @@ export function shopifyOrder(order: ShopifyOrder = {}) {
     taxes_included: order.taxesIncluded ?? false,
     email: email ?? '',
     contact_email: email,
-    customer: email === null ? null : { id: order.customerId ?? 1, email },
+    customer:
+      email === null && order.customerEmail === undefined
+        ? null
+        : { id: order.customerId ?? 1, email: order.customerEmail ?? email },
     landing_site: order.landingSite ?? null,
     referring_site: null,
     note_attributes: order.noteAttributes ?? [],
@@ -111,5 +127,8 @@ export function shopifyOrder(order: ShopifyOrder = {}) {
     shipping_lines: [{ id: 1, price: '7.50', discounted_price: '7.50', tax_lines: [] }],
     refunds: order.refunds ?? [],
     test: false,
+    ...(order.total === undefined ? {} : { total_price: order.total }),
+    shipping_address: order.shippedTo === undefined ? null : { country_code: order.shippedTo },
+    billing_address: order.billedTo === undefined ? null : { country_code: order.billedTo },
   };
 }

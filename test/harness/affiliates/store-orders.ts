@@ -11,6 +11,8 @@ export interface StoreListing {
   busy: Record<string, string>[];
   /** Of Shopify: what the token may not read is null, with an error beside it. */
   isWithoutEmails: boolean;
+  /** The same of customers and addresses. */
+  isWithoutCustomers: boolean;
 }
 
 export const newListing = (): StoreListing => ({
@@ -18,6 +20,7 @@ export const newListing = (): StoreListing => ({
   points: { left: 2_000, most: 2_000, aSecond: 100, asOf: 0 },
   busy: [],
   isWithoutEmails: false,
+  isWithoutCustomers: false,
 });
 
 /** A single query may cost no more. */
@@ -37,6 +40,7 @@ const RefundLine = z.looseObject({
   subtotal_set: MoneySet,
   total_tax_set: MoneySet,
 });
+const Address = z.object({ country_code: text.nullable() }).nullish();
 const Body = z.looseObject({
   id: z.number(),
   currency: text,
@@ -48,6 +52,11 @@ const Body = z.looseObject({
   taxes_included: z.boolean(),
   email: text,
   landing_site: text.nullable(),
+  customer: z.looseObject({ id: z.number(), email: text.nullish() }).nullish(),
+  shipping_address: Address,
+  billing_address: Address,
+  total_price: Money.optional(),
+  tags: text.default(''),
   note_attributes: z.array(z.object({ name: text, value: text })),
   discount_codes: z.array(z.looseObject({ code: text })),
   line_items: z.array(
@@ -58,6 +67,10 @@ const Body = z.looseObject({
       price: Money,
       gift_card: z.boolean(),
       requires_shipping: z.boolean(),
+      sku: text.nullish(),
+      product_id: z.number().nullish(),
+      variant_id: z.number().nullish(),
+      properties: z.array(z.object({ name: text, value: text })).default([]),
       discount_allocations: z.array(z.looseObject({ amount: Money })),
       tax_lines: z.array(z.looseObject({ price: Money })),
     }),
@@ -66,6 +79,7 @@ const Body = z.looseObject({
     z.looseObject({
       id: z.number(),
       created_at: text,
+      processed_at: text.optional(),
       refund_line_items: z.array(RefundLine),
       order_adjustments: z.array(z.looseObject({ amount: Money, kind: text.optional(), reason: text.optional() })),
     }),
@@ -91,10 +105,17 @@ const linesOf = ({ line_items: lines, currency }: Body) =>
   lines.map((line) => ({
     id: `gid://shopify/LineItem/${line.id}`,
     title: line.title,
+    sku: line.sku ?? null,
     quantity: line.quantity,
     isGiftCard: line.gift_card,
     requiresShipping: line.requires_shipping,
-    product: isTip(line) ? null : {},
+    product: isTip(line)
+      ? null
+      : typeof line.product_id === 'number'
+        ? { id: `gid://shopify/Product/${line.product_id}` }
+        : {},
+    variant: typeof line.variant_id === 'number' ? { id: `gid://shopify/ProductVariant/${line.variant_id}` } : null,
+    customAttributes: line.properties.map(({ name, value }) => ({ key: name, value })),
     originalUnitPriceSet: bag(line.price, currency),
     discountAllocations: line.discount_allocations.map(({ amount }) => ({ allocatedAmountSet: bag(amount, currency) })),
     taxLines: line.tax_lines.map(({ price }) => ({ priceSet: bag(price, currency) })),
@@ -120,8 +141,25 @@ const adjustmentsOf = ({ order_adjustments: adjustments }: Body['refunds'][numbe
 const tipsOf = ({ line_items: lines }: Body): number =>
   lines.reduce((sum, line) => sum + (isTip(line) ? Number(line.price) : 0), 0);
 
+/** Addresses and customers as GraphQL gives them. */
+function peopleOf(body: Body, { isWithoutEmails, isWithoutCustomers }: StoreListing) {
+  const email = isWithoutEmails ? null : body.email;
+  if (isWithoutCustomers) return { email, customer: null, shippingAddress: null, billingAddress: null };
+  const addressOf = (address: Body['billing_address']) => (address ? { countryCodeV2: address.country_code } : null);
+  const { customer } = body;
+  const address = customer?.email ? { emailAddress: customer.email } : null;
+  return {
+    email,
+    customer: customer
+      ? { id: `gid://shopify/Customer/${customer.id}`, defaultEmailAddress: isWithoutEmails ? null : address }
+      : null,
+    shippingAddress: addressOf(body.shipping_address),
+    billingAddress: addressOf(body.billing_address),
+  };
+}
+
 /** The order as GraphQL gives it, of what webhooks carry. */
-function nodeOf(body: Body, { isWithoutEmails }: StoreListing) {
+function nodeOf(body: Body, listing: StoreListing) {
   return {
     legacyResourceId: String(body.id),
     name: body.name,
@@ -132,18 +170,20 @@ function nodeOf(body: Body, { isWithoutEmails }: StoreListing) {
     displayFinancialStatus: body.financial_status?.toUpperCase() ?? null,
     test: body.test,
     taxesIncluded: body.taxes_included,
-    email: isWithoutEmails ? null : body.email,
+    ...peopleOf(body, listing),
     discountCodes: body.discount_codes.map(({ code }) => code),
     sourceName: typeof body.source_name === 'string' ? body.source_name : 'web',
-    tags: [],
+    tags: body.tags.split(', ').filter((tag) => tag !== ''),
     customAttributes: body.note_attributes.map(({ name, value }) => ({ key: name, value })),
     customerJourneySummary: body.landing_site === null ? null : { lastVisit: { landingPage: body.landing_site } },
+    totalPriceSet: body.total_price === undefined ? null : bag(body.total_price, body.currency),
     totalTipReceivedSet: bag(tipsOf(body).toFixed(2), body.currency),
     lineItems: connection(linesOf(body), LINES_AN_ORDER),
     refunds: body.refunds.map((refund) => ({
       id: `gid://shopify/Refund/${refund.id}`,
       legacyResourceId: String(refund.id),
       createdAt: refund.created_at,
+      processedAt: refund.processed_at ?? refund.created_at,
       refundLineItems: connection(refundedLinesOf(refund), LINES_AN_ORDER),
       orderAdjustments: { nodes: adjustmentsOf(refund, body) },
     })),
@@ -186,6 +226,10 @@ function dataOf(store: TestStore, query: string, variables: Variables): { cost: 
     const used = 2 + orders.nodes.length * Math.ceil(POINTS_AN_ORDER / 4);
     return { cost: 2 + variables.first * POINTS_AN_ORDER, used, data: { orders } };
   }
+  if (query.includes('query Order(')) {
+    const body = bodiesOf(store).find(({ id }) => variables.id === `gid://shopify/Order/${id}`);
+    return { cost: POINTS_AN_ORDER, used: 10, data: { order: body ? nodeOf(body, store.listing) : null } };
+  }
   if (query.includes('query Lines(')) {
     const body = bodiesOf(store).find(({ id }) => variables.id === `gid://shopify/Order/${id}`);
     const order = body ? { lineItems: connection(linesOf(body), 50, variables.after) } : null;
@@ -199,7 +243,7 @@ function dataOf(store: TestStore, query: string, variables: Variables): { cost: 
 
 /** A list of orders by GraphQL, at its price; undefined of another query. */
 export function shopifyListReply(store: TestStore, query: string, given: object): Reply | undefined {
-  if (!/query (?:Orders|Lines|RefundedLines)\(/.test(query)) return undefined;
+  if (!/query (?:Orders?|Lines|RefundedLines)\(/.test(query)) return undefined;
   const { listing, access } = store;
   const busy = listing.busy.shift();
   if (busy) return { status: 429, body: { errors: 'Exceeded 2 calls per second' }, headers: busy };
@@ -221,11 +265,16 @@ export function shopifyListReply(store: TestStore, query: string, given: object)
     cost: { requestedQueryCost: cost, actualQueryCost: isThrottled ? null : used, throttleStatus },
   };
   if (isThrottled) return ok({ errors: [{ message: 'Throttled', extensions: { code: 'THROTTLED' } }], extensions });
-  const message = 'This app is not approved to use the email field.';
-  const errors = listing.isWithoutEmails
-    ? { errors: [{ message, path: ['orders', 'nodes', 0, 'email'], extensions: { code: 'ACCESS_DENIED' } }] }
-    : {};
-  return ok({ data, ...errors, extensions });
+  const hidden = [
+    ...(listing.isWithoutEmails ? ['email'] : []),
+    ...(listing.isWithoutCustomers ? ['customer', 'shippingAddress', 'billingAddress'] : []),
+  ];
+  const errors = hidden.map((field) => ({
+    message: `This app is not approved to use the ${field} field.`,
+    path: ['orders', 'nodes', 0, field],
+    extensions: { code: 'ACCESS_DENIED' },
+  }));
+  return ok({ data, ...(errors.length > 0 ? { errors } : {}), extensions });
 }
 
 const WooBody = z.looseObject({ id: z.number(), status: text, date_modified_gmt: text });

@@ -260,7 +260,7 @@ const SHOPIFY: Omit<Payload, 'provider'>[] = [
   {
     name: 'an amount that was refunded without lines',
     body: shopify({
-      line_items: [line(1, '60.00')],
+      ...{ line_items: [line(1, '60.00')], total_price: '60.00' },
       refunds: [refund([], { order_adjustments: [adjusted('-15.00', 'refund_discrepancy', 'Refund discrepancy')] })],
     }),
     worth: { base: 6_000, refunded: 1_500, commission: 450 },

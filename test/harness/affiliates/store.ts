@@ -36,7 +36,8 @@ export interface StoreRefund {
   date_created_gmt: string;
   amount: string;
   line_items: object[];
-  shipping_lines?: object[];
+  shipping_lines?: object[] | undefined;
+  fee_lines?: object[];
 }
 
 export interface TestStore {

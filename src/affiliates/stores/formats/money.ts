@@ -82,3 +82,12 @@ export function toMinorUnits(decimal: bigint, currency: string): number {
 }
 
 export const sumDecimals = (decimals: readonly bigint[]): bigint => decimals.reduce((sum, one) => sum + one, 0n);
+
+/**
+ * The goods' share of an amount that was given back without saying for what, of an order with this total. Tax, shipping
+ * and fees have the rest; where a gift card paid for a part, the goods may cost more than the total.
+ */
+export function takeGoodsShare(amount: bigint, { goods, total }: { goods: bigint; total: bigint }): bigint {
+  if (amount <= 0n || total <= 0n) return 0n;
+  return divideHalfEven(amount * (goods < total ? goods : total), total);
+}

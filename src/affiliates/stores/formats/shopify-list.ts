@@ -11,7 +11,7 @@ const MARGIN = 0.9;
 const MONEY = '{ shopMoney { amount currencyCode } }';
 
 const LINES = `pageInfo { hasNextPage endCursor } nodes {
-  id title sku quantity isGiftCard requiresShipping product { id }
+  id title sku quantity isGiftCard requiresShipping product { id } variant { id }
   customAttributes { key value }
   originalUnitPriceSet ${MONEY}
   discountAllocations { allocatedAmountSet ${MONEY} }
@@ -22,25 +22,33 @@ const REFUNDED_LINES = `pageInfo { hasNextPage endCursor } nodes {
   quantity lineItem { id } subtotalSet ${MONEY} totalTaxSet ${MONEY}
 }`;
 
+/** All that `orders/updated` says of an order and that decides whose it is and what it pays. */
+const ORDER = `
+  legacyResourceId name currencyCode createdAt updatedAt cancelledAt displayFinancialStatus
+  test taxesIncluded email discountCodes sourceName tags
+  customer { id defaultEmailAddress { emailAddress } }
+  shippingAddress { countryCodeV2 }
+  billingAddress { countryCodeV2 }
+  customAttributes { key value }
+  customerJourneySummary { lastVisit { landingPage } }
+  totalPriceSet ${MONEY}
+  totalTipReceivedSet ${MONEY}
+  lineItems(first: 20) { ${LINES} }
+  refunds {
+    id legacyResourceId createdAt processedAt
+    refundLineItems(first: 20) { ${REFUNDED_LINES} }
+    orderAdjustments(first: 10) { nodes { reason amountSet ${MONEY} } }
+  }`;
+
 /** Sorted by change, so that orders that change meanwhile appear again on a later page. */
 const ORDERS = `query Orders($first: Int!, $after: String, $query: String!) {
   orders(first: $first, after: $after, sortKey: UPDATED_AT, query: $query) {
     pageInfo { hasNextPage endCursor }
-    nodes {
-      legacyResourceId name currencyCode createdAt updatedAt cancelledAt displayFinancialStatus
-      test taxesIncluded email discountCodes sourceName tags
-      customAttributes { key value }
-      customerJourneySummary { lastVisit { landingPage } }
-      totalTipReceivedSet ${MONEY}
-      lineItems(first: 20) { ${LINES} }
-      refunds {
-        id legacyResourceId createdAt
-        refundLineItems(first: 20) { ${REFUNDED_LINES} }
-        orderAdjustments(first: 10) { nodes { reason amountSet ${MONEY} } }
-      }
-    }
+    nodes { ${ORDER} }
   }
 }`;
+
+const ONE_ORDER = `query Order($id: ID!) { order(id: $id) { ${ORDER} } }`;
 
 const MORE_LINES = `query Lines($id: ID!, $after: String!) {
   order(id: $id) { lineItems(first: 50, after: $after) { ${LINES} } }
@@ -64,6 +72,7 @@ const ShopifyListLine = z.object({
   isGiftCard: z.boolean(),
   requiresShipping: z.boolean(),
   product: z.object({ id: z.string().optional() }).nullable(),
+  variant: z.object({ id: z.string() }).nullish(),
   customAttributes: z.array(z.object({ key: z.string(), value: z.string().nullable() })).default([]),
   originalUnitPriceSet: Bag,
   discountAllocations: z.array(z.object({ allocatedAmountSet: Bag })),
@@ -84,9 +93,12 @@ const Refund = z.object({
   id: z.string(),
   legacyResourceId: z.string(),
   createdAt: z.string().nullable(),
+  processedAt: z.string().nullish(),
   refundLineItems: RefundedLines,
   orderAdjustments: z.object({ nodes: z.array(z.object({ reason: z.string().nullable(), amountSet: Bag })) }),
 });
+
+const Address = z.object({ countryCodeV2: z.string().nullish() }).nullish();
 
 const ShopifyListOrder = z.object({
   legacyResourceId: z.string(),
@@ -99,6 +111,11 @@ const ShopifyListOrder = z.object({
   test: z.boolean(),
   taxesIncluded: z.boolean(),
   email: z.string().nullable(),
+  customer: z
+    .object({ id: z.string().nullish(), defaultEmailAddress: z.object({ emailAddress: z.string() }).nullish() })
+    .nullish(),
+  shippingAddress: Address,
+  billingAddress: Address,
   discountCodes: z.array(z.string()),
   sourceName: z.string().nullable(),
   tags: z.array(z.string()),
@@ -106,6 +123,7 @@ const ShopifyListOrder = z.object({
   customerJourneySummary: z
     .object({ lastVisit: z.object({ landingPage: z.string().nullable() }).nullable() })
     .nullable(),
+  totalPriceSet: Bag.nullish(),
   totalTipReceivedSet: Bag.nullable(),
   lineItems: Lines,
   refunds: z.array(Refund),
@@ -113,6 +131,7 @@ const ShopifyListOrder = z.object({
 type ShopifyListOrder = z.output<typeof ShopifyListOrder>;
 
 const Orders = z.object({ orders: createConnectionShape(ShopifyListOrder) });
+const OneOrder = z.object({ order: ShopifyListOrder.nullable() });
 const MoreLines = z.object({ order: z.object({ lineItems: Lines }).nullable() });
 const MoreRefundedLines = z.object({ refund: z.object({ refundLineItems: RefundedLines }).nullable() });
 
@@ -137,6 +156,12 @@ async function listAllNodes<T>(
 /** `gid://shopify/LineItem/7` is 7 in webhooks. */
 const toNumericId = (gid: string): string => gid.slice(gid.lastIndexOf('/') + 1);
 
+/** The id of something that the order may lack, or that the token may not read. */
+const toOptionalNumericId = (node: { id?: string | null | undefined } | null | undefined): string | null =>
+  typeof node?.id === 'string' ? toNumericId(node.id) : null;
+
+const toWebhookAddress = (address: z.output<typeof Address>) => address && { country_code: address.countryCodeV2 };
+
 const getAmount = ({ shopMoney: { amount } }: Bag): string => amount;
 const toMoneySet = ({ shopMoney: { amount, currencyCode } }: Bag) => ({
   shop_money: { amount, currency_code: currencyCode },
@@ -158,7 +183,8 @@ function isTip(
 const toWebhookLine = (line: ShopifyListLine, order: ShopifyListOrder) => ({
   id: toNumericId(line.id),
   title: line.title,
-  product_id: line.product?.id === undefined ? null : toNumericId(line.product.id),
+  product_id: toOptionalNumericId(line.product),
+  variant_id: toOptionalNumericId(line.variant),
   sku: line.sku ?? null,
   quantity: line.quantity,
   gift_card: line.isGiftCard,
@@ -170,7 +196,7 @@ const toWebhookLine = (line: ShopifyListLine, order: ShopifyListOrder) => ({
 });
 
 async function toWebhookRefund(store: StoreAccess, refund: z.output<typeof Refund>, order: ShopifyListOrder) {
-  const { id, legacyResourceId, createdAt, refundLineItems, orderAdjustments } = refund;
+  const { id, legacyResourceId, createdAt, processedAt, refundLineItems, orderAdjustments } = refund;
   const lines = await listAllNodes(refundLineItems, async (after) => {
     const request = { query: MORE_REFUNDED_LINES, variables: { id, after }, data: MoreRefundedLines };
     return (await callShopify(store, request)).data.refund?.refundLineItems;
@@ -178,6 +204,7 @@ async function toWebhookRefund(store: StoreAccess, refund: z.output<typeof Refun
   return {
     id: legacyResourceId,
     created_at: createdAt ?? order.updatedAt,
+    processed_at: processedAt ?? null,
     refund_line_items: lines.map(({ quantity, lineItem, subtotalSet, totalTaxSet }) => ({
       quantity,
       line_item_id: toNumericId(lineItem.id),
@@ -215,6 +242,13 @@ async function toWebhookBody(store: StoreAccess, order: ShopifyListOrder): Promi
     test: order.test,
     taxes_included: order.taxesIncluded,
     email: order.email,
+    customer: order.customer && {
+      id: toOptionalNumericId(order.customer),
+      email: order.customer.defaultEmailAddress?.emailAddress ?? null,
+    },
+    shipping_address: toWebhookAddress(order.shippingAddress),
+    billing_address: toWebhookAddress(order.billingAddress),
+    total_price: order.totalPriceSet ? getAmount(order.totalPriceSet) : null,
     landing_site: order.customerJourneySummary?.lastVisit?.landingPage ?? null,
     source_name: order.sourceName,
     tags: order.tags.join(', '),
@@ -266,4 +300,11 @@ export async function listShopifyOrders(
   }
   const isLast = !pageInfo.hasNextPage || pageInfo.endCursor === null;
   return { orders, cursor: isLast ? null : `${first} ${pageInfo.endCursor}`, waitMs };
+}
+
+/** Fetches one order as the body of `orders/updated`; undefined if the shop no longer shows it. */
+export async function findShopifyOrder(store: StoreAccess, orderId: string): Promise<object | undefined> {
+  const variables = { id: `gid://shopify/Order/${orderId}` };
+  const { data } = await callShopify(store, { query: ONE_ORDER, variables, data: OneOrder, isPartial: true });
+  return data.order ? await toWebhookBody(store, data.order) : undefined;
 }

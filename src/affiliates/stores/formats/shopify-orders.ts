@@ -6,7 +6,7 @@ import { readClickIdFromUrl, readClickIds, uniqueClicks, uniqueCodes } from './c
 import type { BankDispute, ItemFacts, OrderFacts, RefundFacts, UnpaidLine } from './facts.ts';
 import { findCountry, limitItems, MOST_UNPAID_LINES, toLine, toOptionalId, toOrderNumber } from './items.ts';
 import { createLenientReader, type LenientReader } from './lenient.ts';
-import { Decimal, sumDecimals, toMinorUnits } from './money.ts';
+import { Decimal, sumDecimals, takeGoodsShare, toMinorUnits } from './money.ts';
 import {
   DeletedOrder,
   type Delivery,
@@ -117,6 +117,7 @@ const ShopifyOrder = z.object({
   test: z.unknown().optional(),
   email: z.unknown().optional(),
   contact_email: z.unknown().optional(),
+  total_price: z.unknown().optional(),
   customer: z.unknown().optional(),
   landing_site: z.unknown().optional(),
   note_attributes: z.unknown().optional(),
@@ -170,19 +171,52 @@ function toItems({ line_items: lines, currency, taxes_included: taxesIncluded }:
 const isGoodsAdjustment = ({ kind, reason }: z.output<typeof Adjustment>) =>
   kind !== 'shipping_refund' && !/^(?:shipping|pending)\b/i.test(reason ?? '');
 
-/** Converts a refund of goods. An amount beside or without lines is a negative adjustment. */
-function toRefund(
-  refund: ShopifyRefund,
-  { currency, taxesIncluded, lines }: { currency: string; taxesIncluded: boolean; lines: readonly LineItem[] },
-): RefundFacts {
+const sumGoods = ({ line_items: lines, taxes_included: taxesIncluded }: ShopifyOrder): bigint =>
+  sumDecimals(lines.map((line) => computeGoods(line, taxesIncluded)));
+
+/** What a refund's amounts mean in its order. */
+interface RefundedOrder {
+  currency: string;
+  taxesIncluded: boolean;
+  lines: readonly LineItem[];
+  /** Undefined if the order is not known: then an amount without lines is all goods. */
+  worth: { goods: bigint; total: bigint } | undefined;
+}
+
+/** What all lines cost with their tax. */
+const sumGross = ({ line_items: lines, taxes_included: taxesIncluded }: ShopifyOrder): bigint =>
+  sumDecimals(
+    lines.flatMap((line) => [computeAmount(line, taxesIncluded), ...(line.tax_lines ?? []).map(({ price }) => price)]),
+  );
+
+function toRefundedOrder(order: ShopifyOrder): RefundedOrder {
+  const { data: total = sumGross(order) } = Decimal.safeParse(order.total_price);
+  return {
+    currency: order.currency,
+    taxesIncluded: order.taxes_included,
+    lines: order.line_items,
+    worth: { goods: sumGoods(order), total },
+  };
+}
+
+/** What a refund gives back beyond its lines; below zero where a part of them was kept, as a restocking fee. */
+const sumAdjustments = ({ order_adjustments: adjustments }: ShopifyRefund): bigint =>
+  sumDecimals(adjustments.filter(isGoodsAdjustment).map(({ amount }) => -amount));
+
+/**
+ * Converts a refund of goods. An amount beside or without lines is a negative adjustment, of which the goods' share of
+ * the order counts: it also gives back tax and shipping.
+ */
+function toRefund(refund: ShopifyRefund, { currency, taxesIncluded, lines, worth }: RefundedOrder): RefundFacts {
   const goods = refund.refund_line_items.filter(({ line, lineId }) =>
     isGoods(line ?? lines.find(({ id }) => id === lineId) ?? {}),
   );
   const getRefunded = ({ subtotal, total_tax }: (typeof goods)[number]) => subtotal - (taxesIncluded ? total_tax : 0n);
-  const adjustments = refund.order_adjustments.filter(isGoodsAdjustment).map(({ amount }) => -amount);
+  const adjustment = sumAdjustments(refund);
+  const counted = worth !== undefined && adjustment > 0n ? takeGoodsShare(adjustment, worth) : adjustment;
   return {
     refundId: refund.id,
-    amountMinor: toMinorUnits(sumDecimals([...goods.map(getRefunded), ...adjustments]), currency),
+    amountMinor: toMinorUnits(sumDecimals([...goods.map(getRefunded), counted]), currency),
     at: refund.processed_at ?? refund.created_at,
     items: goods.flatMap((line) => {
       const amountMinor = toMinorUnits(getRefunded(line), currency);
@@ -217,7 +251,7 @@ function readKind(
 }
 
 function toOrderFacts(order: ShopifyOrder, store: StoreSettings, lenient: LenientReader): OrderFacts {
-  const { currency, taxes_included: taxesIncluded, line_items: lines } = order;
+  const { currency } = order;
   const attributes = lenient.list('note_attributes', Attribute, order.note_attributes);
   const codes = lenient.list('discount_codes', z.object({ code: z.string() }), order.discount_codes);
   const landingSite = lenient.one('landing_site', z.string(), order.landing_site);
@@ -227,7 +261,7 @@ function toOrderFacts(order: ShopifyOrder, store: StoreSettings, lenient: Lenien
     orderId: order.id,
     orderNumber: toOrderNumber(order.name) ?? toOrderNumber(order.order_number),
     currency,
-    baseMinor: toMinorUnits(sumDecimals(lines.map((line) => computeGoods(line, taxesIncluded))), currency),
+    baseMinor: toMinorUnits(sumGoods(order), currency),
     occurredAt: order.created_at,
     // An order does not say when it was paid: the earliest delivery that says it was counts, sent as it was paid.
     paidAt: PAID.includes(order.financial_status ?? '') ? order.updated_at : null,
@@ -238,9 +272,7 @@ function toOrderFacts(order: ShopifyOrder, store: StoreSettings, lenient: Lenien
     country: findCountry(addresses.map((address) => Address.safeParse(address).data?.country_code)),
     codes: uniqueCodes(codes.map(({ code }) => code)),
     clickIds: uniqueClicks([...readClickIds(attributes), readClickIdFromUrl(landingSite)]),
-    refunds: dropEmptyRefunds(
-      (order.refunds ?? []).map((refund) => toRefund(refund, { currency, taxesIncluded, lines })),
-    ),
+    refunds: dropEmptyRefunds((order.refunds ?? []).map((refund) => toRefund(refund, toRefundedOrder(order)))),
     hasAllRefunds: (order.refunds ?? null) !== null,
     isTest: lenient.one('test', z.boolean(), order.test) ?? false,
     dispute: null,
@@ -249,18 +281,31 @@ function toOrderFacts(order: ShopifyOrder, store: StoreSettings, lenient: Lenien
   };
 }
 
-/** A refund alone does not say whether its lines' sums include their tax; without tax it does not matter. */
+/** Asks the shop what a refund alone does not say of its order. */
+export interface ShopifyReader {
+  areTaxesIncluded(orderId: string): Promise<boolean>;
+  /** The order as the body of its webhook; undefined if the shop no longer shows it. */
+  findOrder(orderId: string): Promise<object | undefined>;
+}
+
+/**
+ * A refund alone does not say whether its lines' sums include their tax, which matters only with tax, and not what else
+ * its order costs, which matters only for an amount beyond its lines.
+ */
 async function readRefund(
   body: unknown,
   shopCurrency: string,
-  areTaxesIncluded: (orderId: string) => Promise<boolean>,
+  { areTaxesIncluded, findOrder }: ShopifyReader,
 ): Promise<Reading> {
   const refund = parseBody(OnlyRefund, body);
+  const order = sumAdjustments(refund) > 0n ? await findOrder(refund.order_id) : undefined;
   const hasTax = refund.refund_line_items.some(({ total_tax }) => total_tax !== 0n);
   const [line, adjustment] = [refund.refund_line_items[0], refund.order_adjustments[0]];
   const currency = line?.currency ?? adjustment?.amount_set?.shop_money.currency_code ?? shopCurrency;
-  const taxesIncluded = hasTax && (await areTaxesIncluded(refund.order_id));
-  const refunds = dropEmptyRefunds([toRefund(refund, { currency, taxesIncluded, lines: [] })]);
+  const known = order && toRefundedOrder(parseBody(ShopifyOrder, order));
+  const taxesIncluded = hasTax && (known?.taxesIncluded ?? (await areTaxesIncluded(refund.order_id)));
+  const lines = known?.lines ?? [];
+  const refunds = dropEmptyRefunds([toRefund(refund, { currency, taxesIncluded, lines, worth: known?.worth })]);
   const refundReport = { currency, refunds, updatedAt: refund.created_at, hasAllRefunds: false };
   return { kind: 'refund', facts: { orderId: refund.order_id, ...refundReport }, notes: [] };
 }
@@ -297,7 +342,7 @@ function readDispute({ headers, body }: Delivery): Reading | undefined {
 export async function readShopify(
   delivery: Delivery,
   store: StoreSettings,
-  areTaxesIncluded: (orderId: string) => Promise<boolean>,
+  reader: ShopifyReader,
 ): Promise<Reading | undefined> {
   const { headers, body } = delivery;
   const topic = getHeader(headers, 'x-shopify-topic');
@@ -305,7 +350,7 @@ export async function readShopify(
     const lenient = createLenientReader();
     return { kind: 'order', facts: toOrderFacts(parseBody(ShopifyOrder, body), store, lenient), notes: lenient.notes };
   }
-  if (topic === 'refunds/create') return await readRefund(body, store.currency, areTaxesIncluded);
+  if (topic === 'refunds/create') return await readRefund(body, store.currency, reader);
   if (DISPUTE_TOPICS.includes(topic)) return readDispute(delivery);
   if (topic === 'orders/delete') return { kind: 'deletion', orderId: parseBody(DeletedOrder, body).id, notes: [] };
   return undefined;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Currency } from '../../../kit/values/money.ts';
 import { type StoreClient, StorefrontUrl, StoreName, StoreTime, StoreZone } from './provider.ts';
 import { askShopify, SHOPIFY_VERSION } from './shopify-graphql.ts';
-import { listShopifyOrders } from './shopify-list.ts';
+import { findShopifyOrder, listShopifyOrders } from './shopify-list.ts';
 import { readShopify } from './shopify-orders.ts';
 import { listShopifyProducts } from './shopify-products.ts';
 import { newShopifyToken } from './shopify-token.ts';
@@ -81,10 +81,13 @@ export const shopify: StoreClient = {
   verify: (rawBody, headers, secret) => isSignedBy(secret, rawBody, headers['x-shopify-hmac-sha256'], 'base64'),
   isPing: () => false,
   read: (delivery, store) =>
-    readShopify(delivery, store, async (orderId) => {
-      const { order, shop } = await askShopify(store, TAXES, { id: `gid://shopify/Order/${orderId}` }, Taxes);
-      // The shop's setting stands in for an order that is gone, or hidden because it is older than 60 days.
-      return (order ?? shop).taxesIncluded;
+    readShopify(delivery, store, {
+      areTaxesIncluded: async (orderId) => {
+        const { order, shop } = await askShopify(store, TAXES, { id: `gid://shopify/Order/${orderId}` }, Taxes);
+        // The shop's setting stands in for an order that is gone, or hidden because it is older than 60 days.
+        return (order ?? shop).taxesIncluded;
+      },
+      findOrder: (orderId) => findShopifyOrder(store, orderId),
     }),
   listProducts: listShopifyProducts,
   listOrders: listShopifyOrders,

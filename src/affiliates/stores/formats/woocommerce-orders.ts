@@ -7,7 +7,7 @@ import { readClickIdFromUrl, readClickIds, uniqueClicks, uniqueCodes } from './c
 import type { ItemFacts, OrderFacts, RefundFacts, UnpaidLine } from './facts.ts';
 import { findCountry, limitItems, MOST_UNPAID_LINES, toLine, toOptionalId, toOrderNumber } from './items.ts';
 import { createLenientReader, type LenientReader } from './lenient.ts';
-import { Decimal, divideHalfEven, sumDecimals, toMinorUnits } from './money.ts';
+import { Decimal, divideHalfEven, sumDecimals, takeGoodsShare, toMinorUnits } from './money.ts';
 import { DeletedOrder, type Delivery, getHeader, Happened, parseBody, type Reading, StoreId } from './provider.ts';
 
 const ORDER_TOPICS = ['order.created', 'order.updated', 'order.restored'];
@@ -39,7 +39,14 @@ const LineItem = Line.extend({
   variation_id: z.unknown().optional(),
 });
 
-const RefundedLine = Line.extend({ meta_data: z.unknown().optional() });
+/** A part of a refund, with its tax; its totals are negative. */
+const RefundedPart = z.object({
+  total: Decimal.nullish().catch(null),
+  total_tax: Decimal.nullish().catch(null),
+});
+const RefundedParts = z.array(RefundedPart.catch({ total: null, total_tax: null }));
+
+const RefundedLine = Line.extend({ meta_data: z.unknown().optional(), total_tax: RefundedPart.shape.total_tax });
 
 export const WooOrder = z.object({
   id: StoreId,
@@ -69,8 +76,9 @@ export const WooRefunds = z.array(
     date_created_gmt: WooMoment,
     amount: Decimal,
     line_items: z.array(RefundedLine).default([]),
-    shipping_lines: z.array(z.unknown()).default([]),
-    fee_lines: z.array(z.unknown()).default([]),
+    // Older versions of WooCommerce name lines of goods only.
+    shipping_lines: RefundedParts.optional(),
+    fee_lines: RefundedParts.optional(),
   }),
 );
 export type WooRefund = z.output<typeof WooRefunds>[number];
@@ -160,15 +168,20 @@ function refundedLineId({ meta_data }: z.output<typeof RefundedLine>): string | 
   return StoreId.safeParse(meta.find(({ key }) => key === REFUNDED_LINE)?.value).data;
 }
 
+/** The amount of a refund that neither its lines nor their tax, shipping and fees account for. */
+function findUnnamed({ amount, line_items, shipping_lines, fee_lines }: WooRefund): bigint {
+  // The lines alone do not say what of the rest was shipping.
+  if (line_items.length > 0 && shipping_lines === undefined) return 0n;
+  const parts = [...line_items, ...(shipping_lines ?? []), ...(fee_lines ?? [])];
+  return amount + sumDecimals(parts.flatMap(({ total, total_tax }) => [total ?? 0n, total_tax ?? 0n]));
+}
+
 /**
  * Goods given back; discounts that are fees reduce each good by its share. Of an amount refunded without saying for
- * what, the goods' share of the order, and never more than the amount: a gift card may have paid for a part.
+ * what, also beside lines, the goods' share of the order.
  */
 function toRefund(refund: WooRefund, order: WooOrderFields): RefundFacts {
-  const goods = sumGoods(order);
-  const hasLines = [refund.line_items, refund.shipping_lines, refund.fee_lines].some(({ length }) => length > 0);
-  const part = goods < order.total ? goods : order.total;
-  const share = order.total > 0n ? divideHalfEven(refund.amount * part, order.total) : 0n;
+  const share = takeGoodsShare(findUnnamed(refund), { goods: sumGoods(order), total: order.total });
   const giftCards = new Set(order.line_items.filter(isGiftCard).map(({ id }) => StoreId.safeParse(id).data));
   const lines = refund.line_items.filter((line) => {
     const lineId = refundedLineId(line);
@@ -176,7 +189,7 @@ function toRefund(refund: WooRefund, order: WooOrderFields): RefundFacts {
   });
   return {
     refundId: refund.id,
-    amountMinor: hasLines ? toChargedMinor(-lineTotals(lines), order) : toMinorUnits(share, order.currency),
+    amountMinor: toMinorUnits(toCharged(-lineTotals(lines), order) + share, order.currency),
     at: refund.date_created_gmt,
     items: lines.flatMap((line) => {
       const [lineId, amountMinor] = [refundedLineId(line), toChargedMinor(-line.total, order)];

@@ -19,7 +19,7 @@ ENGINE = MergeTree ORDER BY name SETTINGS non_replicated_deduplication_window = 
 
 /** Processes that start at once may run statements twice, because ClickHouse has no lock to take. */
 const REPEATABLE =
-  /^(?:CREATE (?:TABLE|MATERIALIZED VIEW) IF NOT EXISTS|ALTER TABLE \w+ \w+ \w+ IF (?:NOT )?EXISTS|DROP (?:TABLE|VIEW) IF EXISTS) /;
+  /^(?:CREATE (?:TABLE|MATERIALIZED VIEW) IF NOT EXISTS|ALTER TABLE \w+ (?:\w+ \w+ IF (?:NOT )?EXISTS|MODIFY QUERY)|DROP (?:TABLE|VIEW) IF EXISTS)\s/;
 
 /** The file's statements: each ends with a semicolon at the end of a line. */
 export function splitStatements(file: string): string[] {

@@ -1002,7 +1002,8 @@ export interface LedgerEntriesTable {
     | 'manual'
     | 'void'
     | 'return'
-    | 'claw_back';
+    | 'claw_back'
+    | 'test';
   currency: string;
   creatorId: string;
   linkId: string | null;

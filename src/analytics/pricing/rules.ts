@@ -1,6 +1,7 @@
-import { toStart } from '../../analytics/figures/sums.ts';
 import { foldCase } from '../../kit/values/fold.ts';
 import { toMinor, toPpm } from '../../kit/values/money.ts';
+import { isDay } from '../../kit/values/time.ts';
+import { timeIn } from '../../kit/values/time-zone.ts';
 import type {
   AmountsByCurrency,
   OrderKind,
@@ -102,8 +103,12 @@ function compileLineConditions(when: RuleCondition): CompiledRule['holdsForLine'
 const isWithin = (value: number | null, { from, to }: NonNullable<RuleCondition['payment']>): boolean =>
   value !== null && value >= (from ?? value) && value <= (to ?? value);
 
+/** The first moment of a day of the brand, or the moment that is named. */
+const toMoment = (boundary: string, timeZone = 'UTC'): Date =>
+  isDay(boundary) ? timeIn(timeZone, boundary) : new Date(boundary);
+
 function isPlacedWithin(at: Date, { from, to }: NonNullable<RuleCondition['placed']>, timeZone?: string): boolean {
-  return (from === undefined || at >= toStart(from, timeZone)) && (to === undefined || at < toStart(to, timeZone));
+  return (from === undefined || at >= toMoment(from, timeZone)) && (to === undefined || at < toMoment(to, timeZone));
 }
 
 function reachesVolume(
