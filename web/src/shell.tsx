@@ -1,4 +1,3 @@
-import { useQueryClient } from '@tanstack/react-query';
 import { Link, Outlet, useRouterState } from '@tanstack/react-router';
 import { lazy, Suspense, useEffect, useRef, useState } from 'react';
 import { useCall } from './call/use.ts';
@@ -18,8 +17,8 @@ const PhoneTop = lazy(() => import('./phone-top.tsx'));
 const SampleNotice = lazy(() => import('./sample-notice.tsx'));
 const loadPalette = () => import('./palette.tsx');
 const Palette = lazy(loadPalette);
-/** Loaded once the page rests, so that the search takes the first letters that somebody types after opening it. */
-const PALETTE_AFTER_MS = 3_000;
+/** Loads it as soon as somebody is about to open it, so that it takes the first letters that they type. */
+const preparePalette = () => void loadPalette().catch(() => undefined);
 
 const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
@@ -114,7 +113,7 @@ function Side({ onChoose, onSearch }: { onChoose?: () => void; onSearch: () => v
         <img src={icon} alt="" />
         <span>{session?.brand.name ?? 'Rollcall'}</span>
       </p>
-      <button type="button" className="find" onClick={onSearch}>
+      <button type="button" className="find" onClick={onSearch} onPointerEnter={preparePalette} onFocus={preparePalette}>
         Search <kbd aria-hidden>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
       </button>
       <nav className="nav" aria-label="Main">
@@ -163,7 +162,6 @@ export function Shell() {
     if (isSignedOut) leave();
     else if (isSignedIn) noteSession();
   }, [isSignedOut, isSignedIn]);
-  const cache = useQueryClient();
   const [isSearching, setSearching] = useState(false);
   const [isSearchWanted, setSearchWanted] = useState(false);
   const search = () => {
@@ -172,22 +170,15 @@ export function Shell() {
   };
   useEffect(() => {
     const press = (event: KeyboardEvent) => {
+      if (event.key === 'Control' || event.key === 'Meta') preparePalette();
       if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
       event.preventDefault();
       setSearchWanted(true);
       setSearching(true);
     };
     window.addEventListener('keydown', press);
-    const timer = setInterval(() => {
-      if (document.readyState !== 'complete' || cache.isFetching() > 0) return;
-      clearInterval(timer);
-      loadPalette().catch(() => undefined);
-    }, PALETTE_AFTER_MS);
-    return () => {
-      window.removeEventListener('keydown', press);
-      clearInterval(timer);
-    };
-  }, [cache]);
+    return () => window.removeEventListener('keydown', press);
+  }, []);
   if (isPending || isSignedOut) return <Loading rows={1} />;
   if (!data) return error && <Failure error={error} again={() => void refetch()} />;
   showTimesIn(data.data.brand.time_zone);
