@@ -113,7 +113,13 @@ function Side({ onChoose, onSearch }: { onChoose?: () => void; onSearch: () => v
         <img src={icon} alt="" />
         <span>{session?.brand.name ?? 'Rollcall'}</span>
       </p>
-      <button type="button" className="find" onClick={onSearch} onPointerEnter={preparePalette} onFocus={preparePalette}>
+      <button
+        type="button"
+        className="find"
+        onClick={onSearch}
+        onPointerEnter={preparePalette}
+        onFocus={preparePalette}
+      >
         Search <kbd aria-hidden>{isMac ? '⌘K' : 'Ctrl K'}</kbd>
       </button>
       <nav className="nav" aria-label="Main">
