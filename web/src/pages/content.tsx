@@ -45,6 +45,10 @@ const REFRESH_LABELS: Readonly<Record<string, string>> = {
 /** A sum as short as the figures above it. */
 const toSum = (value: number) => ({ short: compact(value), whole: number(value) });
 
+/** The figures that a phone has no columns for. */
+const describeBriefly = ({ posted_at, metrics: { engagement_rate: engagement } }: Post) =>
+  [posted_at && day(posted_at), engagement !== null && `${rate(engagement)} engagement`].filter(Boolean).join(', ');
+
 /** The order of posts that no head of a column shows. */
 const ORDERS: Readonly<Record<string, string>> = { newest: 'last tracked first', oldest: 'first tracked first' };
 
@@ -107,7 +111,7 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
             </Suspense>
           ) : (
             <p className="hint">
-              {views.length === 0 && 'No views read yet. '}The chart of views begins with the second day’s reading.
+              {views[0] ? `Views were read on one day so far, ${day(views[0].date)}.` : 'No views read yet.'}
             </p>
           )}
           {refresh.error && <Failure error={refresh.error} />}
@@ -163,6 +167,7 @@ export function Content() {
           second={
             <span className="caption">
               <PlatformIcon platform={post.platform} /> {post.caption ?? postPath(post.url)}
+              <span className="narrow">{describeBriefly(post)}</span>
             </span>
           }
         >
