@@ -135,7 +135,7 @@ function OpenPlan({ id, onClose }: { id: string | undefined; onClose: () => void
             {plan.status === 'open' ? 'What this plan would change.' : 'What this plan was to change.'} By{' '}
             {plan.by_agent ? 'an agent' : 'a key or a person'}
             {plan.status === 'open'
-              ? '. Nothing happens until you apply it; if you do not, it expires by itself: '
+              ? '. Nothing happens until you apply it. It expires by itself on '
               : `, ${plan.status} `}
             <Time at={plan.applied_at ?? plan.expires_at} />.
           </p>
