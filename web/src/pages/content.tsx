@@ -5,7 +5,7 @@ import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { CAMPAIGN_FILTER, CREATOR_FILTER, type Filter, Filters, findChoice, useFilters } from '../kit/filters.tsx';
-import { ago, compact, counted, day, number, rate, words } from '../kit/format.ts';
+import { aboutPercent, ago, compact, counted, day, number, rate, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button, Empty, Facts, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
@@ -47,7 +47,9 @@ const toSum = (value: number) => ({ short: compact(value), whole: number(value) 
 
 /** The figures that a phone has no columns for. */
 const describeBriefly = ({ posted_at, metrics: { engagement_rate: engagement } }: Post) =>
-  [posted_at && day(posted_at), engagement !== null && `${rate(engagement)} engagement`].filter(Boolean).join(', ');
+  [posted_at && day(posted_at), engagement !== null && `${aboutPercent(engagement)} engagement`]
+    .filter(Boolean)
+    .join(', ');
 
 /** The order of posts that no head of a column shows. */
 const ORDERS: Readonly<Record<string, string>> = { newest: 'last tracked first', oldest: 'first tracked first' };

@@ -35,7 +35,13 @@ export function Deliverables() {
           onOpen={() => panel.open(id)}
           second={
             <>
-              {[creator_name ?? creator_email, platform && platformName(platform)].filter(Boolean).join(', ')}
+              {creator_name ?? creator_email}
+              {platform && (
+                <span className="wide">
+                  {(creator_name ?? creator_email) && ', '}
+                  {platformName(platform)}
+                </span>
+              )}
               <span className="narrow">
                 <CampaignTitle id={campaign_id} />
               </span>

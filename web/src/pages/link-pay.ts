@@ -18,7 +18,7 @@ export function useLinkPay({ id, terms }: Pick<Campaign, 'id' | 'terms'>): LinkP
   if (rules === undefined || rate === undefined) return { text: undefined, isNothing: false };
   const isNothing = rules.terms === null && rate === 0;
   const text = isNothing
-    ? 'Nothing yet, unless a link or its creator’s group has its own terms.'
-    : 'The brand’s terms, unless a link or its creator’s group has its own.';
+    ? 'Nothing yet, unless a link or a group has its own terms.'
+    : 'The brand’s terms, unless a link or a group has its own.';
   return { text, isNothing };
 }

@@ -96,7 +96,7 @@ export function Bubble({ of: { subject, body, sender, sent_at }, creator }: Bubb
 
 export const MESSAGE_FIELD = {
   name: 'body',
-  hint: 'A message with an email address or a phone number is refused: messages must not contain contact details.',
+  hint: 'Messages must not contain contact details: one with an email address or phone number is not sent.',
 } as const;
 export const BY_MAIL = { name: 'send_email', label: 'Also send by email' } as const;
 
