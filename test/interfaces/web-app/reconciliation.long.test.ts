@@ -71,10 +71,10 @@ describe.skipIf(!hasBrowser('Reconciliation in the web app'))('the page of recon
       // A group says how many orders it has, and unfolds them.
       const cancelled = seeded.expected.filter((one) => one.startsWith('cancelled_but_paid '));
       const button = groups.getByRole('button', {
-        name: `${cancelled.length} order${cancelled.length === 1 ? '' : 's'}: Cancelled, but commissioned`,
+        name: `${cancelled.length} order${cancelled.length === 1 ? '' : 's'}: Cancelled, still earning`,
       });
       await button.click();
-      const table = page.getByRole('table', { name: 'Cancelled, but commissioned' });
+      const table = page.getByRole('table', { name: 'Cancelled, still earning' });
       await expect.poll(() => table.locator('tbody tr').count()).toBe(cancelled.length);
       expect(await button.getAttribute('aria-expanded')).toBe('true');
       await table.scrollIntoViewIfNeeded();

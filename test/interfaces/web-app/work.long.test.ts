@@ -82,7 +82,7 @@ describe.skipIf(!hasBrowser('Work with creators in the web app'))('work with cre
     });
   });
 
-  it('shows conversations and whose turn it is beside what is said on a desktop, and below it on a phone', async () => {
+  it('shows conversations beside what is said on a desktop, and below it on a phone', async () => {
     const { page } = desktop;
     await desktop.go('/conversations');
     const thread = page.getByRole('region', { name: /^Conversation with / });
@@ -97,13 +97,11 @@ describe.skipIf(!hasBrowser('Work with creators in the web app'))('work with cre
     expect(await page.getByRole('dialog').count()).toBe(0);
     await thread.getByLabel('Your message').waitFor();
     await clean('work-conversations-open-desktop', desktop);
-    // The creator wrote last, and the open conversation has its form already.
-    expect(await page.getByRole('button', { name: /^Reply to / }).count()).toBe(0);
     await page.getByLabel('Next step').selectOption({ label: 'Wait for a reply' });
     await page.getByText('Nothing matches these filters').waitFor();
     await phone.go('/conversations');
     await clean('work-conversations-phone', phone);
-    await phone.page.getByRole('button', { name: /^Reply to / }).click();
+    await (await firstOf(phone.page, /@/)).click();
     const dialog = phone.page.getByRole('dialog');
     await dialog
       .getByText(/On its way/)

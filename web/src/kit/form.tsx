@@ -206,8 +206,6 @@ export interface FormProps extends FieldsProps {
   own?: OwnInputs | undefined;
   children?: ReactNode;
   onCancel?: () => void;
-  /** Another object each time that a button asks for the form, which is in the page already. */
-  asked?: object | undefined;
   /** True while something is missing that a hint names; it cannot be sent yet. */
   isBlocked?: boolean;
   /** Clears the form after sending, for another entry. */
@@ -325,10 +323,10 @@ function MoreFields({ of, findProblem }: { of: FieldsProps; findProblem: FindPro
  * A form that a button opened is in sight and has the focus; a dialog that opens with its form gives it the focus
  * itself. On a phone, a focused field would bring up the keys at once.
  */
-function useFocus(form: RefObject<HTMLFormElement | null>, opened: object | boolean) {
+function useFocus(form: RefObject<HTMLFormElement | null>, isOpened: boolean) {
   useEffect(() => {
     const element = form.current;
-    if (!element || opened === false) return;
+    if (!element || !isOpened) return;
     const dialog = element.closest('[role="dialog"]');
     const activeElement = document.activeElement;
     // While a dialog opens, its opener still has the focus, and gets it back from the dialog.
@@ -339,7 +337,7 @@ function useFocus(form: RefObject<HTMLFormElement | null>, opened: object | bool
     const isShort = element.offsetHeight < window.innerHeight / 2;
     const field = element.querySelector(FIELDS) ?? element;
     (isShort ? element : field).scrollIntoView({ block: 'nearest' });
-  }, [form, opened]);
+  }, [form, isOpened]);
 }
 
 const toText = (data: FormData) => JSON.stringify([...data]);
@@ -356,7 +354,6 @@ function FilledIn(props: FilledInProps) {
     own,
     children,
     onCancel,
-    asked = false,
     isEmptied,
     isBlocked = false,
     kind = 'primary',
@@ -367,7 +364,7 @@ function FilledIn(props: FilledInProps) {
   const [isBusy, setBusy] = useState(false);
   const form = useRef<HTMLFormElement>(null);
   const was = useRef<Values>(undefined);
-  useFocus(form, onCancel === undefined ? asked : true);
+  useFocus(form, onCancel !== undefined);
   useEffect(() => {
     if (form.current) was.current = new Values(new FormData(form.current));
   }, []);

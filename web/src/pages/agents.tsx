@@ -53,11 +53,11 @@ function Summary({ of: { changes } }: { of: Plan }) {
 
 const NO_LIMIT = 'Leave empty for no limit.';
 
-/** A bound of payments waits while agents may not pay. */
-const followsPaying = (valueAt: (path: string) => string) =>
-  ['on', 'true'].includes(valueAt('money_out'))
-    ? {}
-    : { isReadOnly: true, hint: 'Has no effect while agents may not pay creators.' };
+type ValueAt = (path: string) => string;
+const mayPay = (valueAt: ValueAt) => ['on', 'true'].includes(valueAt('money_out'));
+
+/** A bound of payments waits while agents may not pay, as the box above it says. */
+const followsPaying = (valueAt: ValueAt) => (mayPay(valueAt) ? {} : { isReadOnly: true, hint: undefined });
 
 function PolicyForm({ of: policy }: { of: Answer<'get_agent_policy'>['data'] }) {
   const say = useSay();
@@ -68,7 +68,14 @@ function PolicyForm({ of: policy }: { of: Answer<'get_agent_policy'>['data'] }) 
       action="Save"
       item={policy}
       fields={[
-        { name: 'money_out', label: 'Agents may pay creators' },
+        {
+          name: 'money_out',
+          label: 'Agents may pay creators',
+          follows: (valueAt) =>
+            mayPay(valueAt)
+              ? {}
+              : { hint: 'While off, a person applies each payment, and neither limit below is used.' },
+        },
         {
           name: 'payouts_per_day',
           label: `Daily payout limit, in ${policy.currency}`,
@@ -77,7 +84,7 @@ function PolicyForm({ of: policy }: { of: Answer<'get_agent_policy'>['data'] }) 
         },
         {
           name: 'person_above',
-          label: `Require approval above (${policy.currency})`,
+          label: `Require approval above, in ${policy.currency}`,
           hint: 'Leave empty if no amount needs approval.',
           follows: followsPaying,
         },
@@ -127,7 +134,9 @@ function OpenPlan({ id, onClose }: { id: string | undefined; onClose: () => void
           <p className="hint">
             {plan.status === 'open' ? 'What this plan would change.' : 'What this plan was to change.'} By{' '}
             {plan.by_agent ? 'an agent' : 'a key or a person'}
-            {plan.status === 'open' ? '. Unless you apply it, it expires ' : `, ${plan.status} `}
+            {plan.status === 'open'
+              ? '. Nothing happens until you apply it. It expires by itself on '
+              : `, ${plan.status} `}
             <Time at={plan.applied_at ?? plan.expires_at} />.
           </p>
           {plan.changes.map((change) => (

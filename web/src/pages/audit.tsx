@@ -16,11 +16,17 @@ import { doneText, isOnPage, KINDS, RecordLink, toKindName } from './record-link
 
 type AuditEntry = Row<'list_audit_log'>;
 
+/** A key by its name; one that the server named after the brand and the kind, as `demo, brand`, in words. */
+function nameKey(name: string): string {
+  const [, own, kind] = /^(.+), (brand|creator|admin)$/.exec(name) ?? [];
+  return own === undefined ? `Key ${name}` : `${own} (${kind} key)`;
+}
+
 /** The author of a change: a person, a key, a creator on a page, or the server by itself. */
 function nameActor({ person_name, key_name, by_agent, operation, creator_name, creator_email }: AuditEntry): string {
   const agent = by_agent ? ', an agent' : '';
   if (person_name !== null) return `${person_name}${agent}`;
-  if (key_name !== null) return `Key ${key_name}${agent}`;
+  if (key_name !== null) return `${nameKey(key_name)}${agent}`;
   return isOnPage(operation) ? (creator_name ?? creator_email ?? 'A creator') : 'Rollcall';
 }
 
@@ -49,20 +55,42 @@ function listFields(entry: AuditEntry, currency: string): string {
 const shortName = (name: string) =>
   /^[a-z]+(?:_[a-z]+)*$/.test(name) ? words(name) : name.replace(/^https?:\/\//, '');
 
-/** Records that are named by their creator. */
-const isOfCreator = ({ resource_id: id }: AuditEntry) => id.startsWith('cnv_') || id.startsWith('drq_');
-
 /** The subject of a privacy request, which the API gives as its name, is only the kind of person. */
 const isNamed = ({ resource_id: id, resource_name: name }: AuditEntry) => name !== null && !id.startsWith('drq_');
 
-/** The record's name; else what kind of record it is. */
+/** The word between a record without a name and its creator. */
+const CREATOR_WORDS: ReadonlyMap<string, string> = new Map([
+  ['app', 'from'],
+  ['cnv', 'with'],
+  ['dsp', 'from'],
+  ['pay', 'to'],
+]);
+
+/** Records without a name are named by their creator. */
+const isOfCreator = (entry: AuditEntry) => !isNamed(entry) && (entry.creator_name ?? entry.creator_email) !== null;
+
+/** The record's name; else what kind of record it is, and of which creator. */
 function nameIn(entry: AuditEntry): string {
   const { resource_id: id, resource_name: name, creator_name, creator_email } = entry;
   if (name !== null && isNamed(entry)) return shortName(name);
+  const creator = creator_name ?? creator_email;
+  return creator === null
+    ? toKindName(id)
+    : `${toKindName(id)} ${CREATOR_WORDS.get(id.slice(0, 3)) ?? 'of'} ${creator}`;
+}
+
+/** A job by its file or its kind of records, as long as it is kept. */
+function JobName({ id, kind }: { id: string; kind: string }) {
+  const request = useCall('get_job', { params: { id } }).data?.data.request;
+  const { file, of } = request ?? {};
+  const subject = typeof file === 'string' ? file : typeof of === 'string' ? words(of).toLowerCase() : undefined;
+  return subject === undefined ? `${words(kind)} job` : breakable(`${words(kind)} of ${subject}`);
+}
+
+function RecordTitle({ of: entry }: { of: AuditEntry }) {
   const kind = entry.new?.kind;
-  if (id.startsWith('job_') && typeof kind === 'string') return `${words(kind)} job`;
-  const creator = isOfCreator(entry) ? (creator_name ?? creator_email) : null;
-  return creator === null ? toKindName(id) : `${toKindName(id)} ${id.startsWith('cnv_') ? 'with' : 'of'} ${creator}`;
+  const isJob = entry.resource_id.startsWith('job_') && typeof kind === 'string';
+  return isJob ? <JobName id={entry.resource_id} kind={kind} /> : breakable(nameIn(entry));
 }
 
 const doneIn = (entry: AuditEntry) => doneText(entry.operation, entry);
@@ -71,7 +99,7 @@ const doneIn = (entry: AuditEntry) => doneText(entry.operation, entry);
 function RecordName({ of }: { of: AuditEntry }) {
   return (
     <RecordLink id={of.resource_id} isThere={of.new !== null} jobKind={of.new?.kind}>
-      {nameIn(of)}
+      <RecordTitle of={of} />
     </RecordLink>
   );
 }
@@ -92,7 +120,7 @@ function OpenEntry({ id, onClose }: { id: string | undefined; onClose: () => voi
             of={[
               ['Who', nameActor(entry)],
               ['When', <BothTimes key="when" at={entry.created_at} />],
-              [toKindName(entry.resource_id), <RecordName key="record" of={entry} />],
+              [isNamed(entry) ? toKindName(entry.resource_id) : 'Record', <RecordName key="record" of={entry} />],
               ...(entry.creator_email === null ? [] : [['Creator', <CreatorName key="creator" of={entry} />] as const]),
               ['ID', <code key="id">{entry.resource_id}</code>],
               ['Request', entry.request_id && <code>{entry.request_id}</code>],
@@ -139,7 +167,7 @@ export function Audit() {
             <>
               {listFields(row, currency)}
               <span className="narrow">
-                {isNamed(row) && toKindName(row.resource_id)} {breakable(nameIn(row))}
+                {isNamed(row) && toKindName(row.resource_id)} <RecordTitle of={row} />
               </span>
             </>
           }

@@ -1,14 +1,15 @@
-import { useCall, useFirst } from '../call/use.ts';
+import { useFirst } from '../call/use.ts';
 import { Checklist } from '../kit/checklist.tsx';
 import { deadline } from '../kit/format.ts';
 import { Card } from '../kit/parts.tsx';
 import type { Campaign } from './campaign-edit.tsx';
 import { offerText } from './compensation.ts';
+import { useLinkPay } from './link-pay.ts';
 
 /** A draft's checklist: what creators will miss on its page if it opens as it is. None of it is compulsory. */
 export function Readiness({ of: campaign }: { of: Campaign }) {
-  const { id, description, requirements, terms } = campaign;
-  const rate = useCall('get_brand').data?.data.settings.default_commission_rate ?? 0;
+  const { id, description, requirements } = campaign;
+  const linkPay = useLinkPay(campaign);
   const briefs = useFirst('list_briefs', { campaign_id: id }, { limit: 1 }).data?.pagination.total;
   const hasNeeds = Object.values(requirements).some(
     (need) => need !== null && !(Array.isArray(need) && need.length === 0),
@@ -40,13 +41,9 @@ export function Readiness({ of: campaign }: { of: Campaign }) {
     },
     {
       key: 'commission',
-      isDone: terms !== null || rate > 0,
+      isDone: !linkPay.isNothing,
       name: 'Commission of links and codes',
-      hint: terms
-        ? 'The campaign has terms of its own.'
-        : rate > 0
-          ? 'Your brand’s usual terms apply.'
-          : 'Links pay nothing yet. Set it under Terms.',
+      hint: linkPay.isNothing ? `${linkPay.text} Set them under Terms.` : linkPay.text,
     },
     {
       key: 'brief',

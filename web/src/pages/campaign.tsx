@@ -1,7 +1,7 @@
 import { Link, useParams } from '@tanstack/react-router';
 import type { Row } from '../call/call.ts';
 import { listChoices } from '../call/lists.ts';
-import { useAll, useCall, useChange, useFirst, useRows } from '../call/use.ts';
+import { useAll, useCall, useChange, useRows } from '../call/use.ts';
 import { copied, NOT_COPIED } from '../kit/copied.ts';
 import { creatorName, creatorSecond } from '../kit/creator-name.ts';
 import { Editor } from '../kit/editor.tsx';
@@ -43,6 +43,7 @@ import { Readiness } from './campaign-readiness.tsx';
 import { costParts, SINCE, spendIn } from './campaign-spend.ts';
 import { offerText } from './compensation.ts';
 import { CreatorCell, FormLinks } from './item-links.tsx';
+import { useLinkPay } from './link-pay.ts';
 import { SalesTrend } from './sales-trend.tsx';
 import { TermsButton } from './terms-dialog.tsx';
 import {
@@ -260,13 +261,12 @@ function Work({ id }: { id: string }) {
 }
 
 /** The campaign's own terms in a sentence, and what is used of their budget. */
-function CampaignDeal({ of: { id, terms, budget } }: { of: Campaign }) {
-  const termsQuery = useFirst('list_terms', { campaign_id: id }, { limit: 1, isEnabled: terms !== null });
-  if (terms === null) return 'Brand terms, unless a link has its own.';
+function CampaignDeal({ of }: { of: Campaign }) {
+  const { text } = useLinkPay(of);
   return (
     <>
-      {termsQuery.data?.data[0]?.summary}
-      <BudgetBars of={budget} />
+      {text}
+      {of.terms !== null && <BudgetBars of={of.budget} />}
     </>
   );
 }

@@ -42,14 +42,24 @@ function amounts(of: Pick<Campaign, SoldFigure | 'by_currency'>, figure: SoldFig
   );
 }
 
-/** What each campaign cost since it began, as on its own page. */
-function useSpend(): (id: string) => string {
+/** What each campaign cost since it began, as on its own page, and what all of them did in a currency. */
+function useSpend() {
   const { data } = useAll('get_analytics_returns', { by: 'campaign', from: SINCE });
-  return (id) => {
-    if (!data) return '…';
-    const sums = data.flatMap((row) => (row.key === id ? [{ currency: row.currency, minor: spendIn(row) }] : []));
-    const texts = sums.map(({ currency, minor }) => (minor === 0 ? null : minorMoney(minor, currency)));
-    return texts.filter(Boolean).join(', ') || '–';
+  return {
+    show: (id: string): string => {
+      if (!data) return '…';
+      const sums = data.flatMap((row) => (row.key === id ? [{ currency: row.currency, minor: spendIn(row) }] : []));
+      const texts = sums.map(({ currency, minor }) => (minor === 0 ? null : minorMoney(minor, currency)));
+      return texts.filter(Boolean).join(', ') || '–';
+    },
+    total: (currency: string): string | undefined => {
+      const ofCampaigns = data?.filter((row) => row.key !== null && row.currency === currency).map(spendIn);
+      if (!ofCampaigns?.every((minor) => minor !== null)) return undefined;
+      return minorMoney(
+        ofCampaigns.reduce((sum, minor) => sum + minor, 0),
+        currency,
+      );
+    },
   };
 }
 
@@ -62,6 +72,9 @@ export function Campaigns() {
     ?.totals;
   const currency = useCall('get_session').data?.data.brand.currency ?? 'USD';
   const spend = useSpend();
+  // The figures are of all campaigns, also of those that filters leave out.
+  const isFiltered = query.status !== undefined || query.search !== undefined;
+  const spent = isFiltered ? undefined : spend.total(currency);
   const making = useDialog('create');
   const navigate = useNavigate();
   const columns: readonly Column<Campaign>[] = [
@@ -104,7 +117,7 @@ export function Campaigns() {
       isNumber: true,
       isWide: true,
     },
-    { head: 'Spend', cell: ({ id }) => spend(id), isNumber: true, isWide: true },
+    { head: 'Spend', cell: ({ id }) => spend.show(id), isNumber: true, isWide: true },
     {
       head: 'Deadline',
       cell: (campaign) => (campaign.deadline === null ? '–' : <Deadline of={campaign} />),
@@ -138,6 +151,7 @@ export function Campaigns() {
                   ['Accepted', number(sum.hired_count)],
                   ['Sales', money(sum.revenue, sum.currency)],
                   ['Commission', money(sum.commission, sum.currency)],
+                  ...(spent === undefined ? [] : ([['Spend', spent]] as const)),
                 ],
               }))}
               note={`All time: paid orders by these campaigns’ links and codes, less refunds. Spend: fees, commissions, gifts and fixed costs. Amounts in ${currency}.`}

@@ -5,7 +5,7 @@ import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Download } from '../kit/download.tsx';
 import { CAMPAIGN_FILTER, CREATOR_FILTER, type Filter, Filters, findChoice, useFilters } from '../kit/filters.tsx';
-import { ago, compact, counted, day, number, rate, words } from '../kit/format.ts';
+import { aboutPercent, ago, compact, counted, day, number, rate, words } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button, Empty, Facts, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
@@ -44,6 +44,12 @@ const REFRESH_LABELS: Readonly<Record<string, string>> = {
 
 /** A sum as short as the figures above it. */
 const toSum = (value: number) => ({ short: compact(value), whole: number(value) });
+
+/** The figures that a phone has no columns for. */
+const describeBriefly = ({ posted_at, metrics: { engagement_rate: engagement } }: Post) =>
+  [posted_at && day(posted_at), engagement !== null && `${aboutPercent(engagement)} engagement`]
+    .filter(Boolean)
+    .join(', ');
 
 /** The order of posts that no head of a column shows. */
 const ORDERS: Readonly<Record<string, string>> = { newest: 'last tracked first', oldest: 'first tracked first' };
@@ -107,7 +113,7 @@ function Detail({ id, onClose }: { id: string | undefined; onClose: () => void }
             </Suspense>
           ) : (
             <p className="hint">
-              {views.length === 0 && 'No views read yet. '}The chart of views begins with the second day’s reading.
+              {views[0] ? `Views were read on one day so far, ${day(views[0].date)}.` : 'No views read yet.'}
             </p>
           )}
           {refresh.error && <Failure error={refresh.error} />}
@@ -163,6 +169,7 @@ export function Content() {
           second={
             <span className="caption">
               <PlatformIcon platform={post.platform} /> {post.caption ?? postPath(post.url)}
+              <span className="narrow">{describeBriefly(post)}</span>
             </span>
           }
         >

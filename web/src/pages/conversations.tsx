@@ -1,11 +1,12 @@
+import { Link } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
-import { type Rows, useCall, useChange, useRows } from '../call/use.ts';
+import { type Rows, useCall, useChange, useFirst, useRows } from '../call/use.ts';
 import { CreatorFace } from '../kit/creator-face.tsx';
 import { Dialog } from '../kit/dialog.tsx';
 import { CREATOR_FILTER, Filters, useFilters } from '../kit/filters.tsx';
-import { number } from '../kit/format.ts';
+import { counted, number } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
 import { OperationDialog } from '../kit/operation-form.tsx';
 import { Button, Empty, PageHead } from '../kit/parts.tsx';
@@ -13,7 +14,7 @@ import { Scroller } from '../kit/scroller.ts';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 import { useIsWide } from '../kit/wide.ts';
-import { CreatorLink } from './item-links.tsx';
+import { CampaignName, CreatorLink } from './item-links.tsx';
 import { BY_MAIL, MESSAGE_FIELD, Messages } from './messages.tsx';
 
 const REFETCH_MS = 10_000;
@@ -39,25 +40,41 @@ function useThread(id: string | undefined, isOpened: boolean) {
   return thread;
 }
 
-interface ThreadProps {
-  id: string | undefined;
-  /** Another object each time that the person asks to answer it. */
-  asked: object | undefined;
-  onClose: () => void;
+/** Leads from a conversation to its creator, and to what is agreed with them: the newest contract and all deliverables. */
+function ThreadLinks({ email }: { email: string }) {
+  const of = { creator_email: email };
+  const [contract] = useFirst('list_contracts', of, { limit: 1 }).data?.data ?? [];
+  const deliverables = useFirst('list_deliverables', of, { limit: 1 }).data?.pagination.total ?? 0;
+  return (
+    <span className="thread-links">
+      <CreatorLink id={email}>Open profile</CreatorLink>
+      {contract && (
+        <Link to="/contracts" search={{ open: contract.id }}>
+          {contract.title}
+        </Link>
+      )}
+      {contract?.campaign_id && <CampaignName id={contract.campaign_id} />}
+      {deliverables > 0 && (
+        <Link to="/deliverables" search={of}>
+          {counted(deliverables, 'deliverable')}
+        </Link>
+      )}
+    </span>
+  );
 }
 
 /** On a small screen a conversation covers the list. */
-function ThreadPanel({ id, asked, onClose }: ThreadProps) {
+function ThreadPanel({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const thread = useThread(id, true);
   return (
     <Dialog
       title={getCreatorName(thread, 'Conversation')}
-      hint={thread?.creator_email && <CreatorLink id={thread.creator_email}>Open profile</CreatorLink>}
+      hint={thread?.creator_email && <ThreadLinks email={thread.creator_email} />}
       isOpen={id !== undefined}
       onClose={onClose}
       isSide
     >
-      {id !== undefined && <Messages key={id} id={id} asked={asked} />}
+      {id !== undefined && <Messages key={id} id={id} />}
     </Dialog>
   );
 }
@@ -81,7 +98,7 @@ function Pane({ className, label, children }: PaneProps) {
 }
 
 /** On a large screen a conversation is beside the list: the newest until one is opened. */
-function ThreadBeside({ id, isOpened, asked }: { id: string; isOpened: boolean; asked: object | undefined }) {
+function ThreadBeside({ id, isOpened }: { id: string; isOpened: boolean }) {
   const thread = useThread(id, isOpened);
   const name = getCreatorName(thread, 'Conversation');
   return (
@@ -90,15 +107,11 @@ function ThreadBeside({ id, isOpened, asked }: { id: string; isOpened: boolean; 
         <CreatorFace name={name} email={thread?.creator_email ?? null} />
         <div>
           <h2>{name}</h2>
-          {thread?.creator_email && (
-            <CreatorLink id={thread.creator_email} className="small">
-              Open profile
-            </CreatorLink>
-          )}
+          {thread?.creator_email && <ThreadLinks email={thread.creator_email} />}
         </div>
       </header>
       <Pane key={id} className="thread-pane">
-        <Messages id={id} asked={asked} />
+        <Messages id={id} />
       </Pane>
     </section>
   );
@@ -115,12 +128,11 @@ function Newest({ of: { last_message, unread_count } }: { of: Conversation }) {
 interface ListProps {
   list: Rows<Conversation>;
   onOpen: (id: string) => void;
-  onAnswer: (id: string) => void;
   /** The one that is shown beside the list. */
   shown?: string | undefined;
 }
 
-function List({ list, onOpen, onAnswer, shown }: ListProps) {
+function List({ list, onOpen, shown }: ListProps) {
   const columns: readonly Column<Conversation>[] = [
     {
       head: 'Creator',
@@ -135,28 +147,13 @@ function List({ list, onOpen, onAnswer, shown }: ListProps) {
             {getCreatorName(row, 'A creator')}
           </Opener>
           <span className="talk-when">
-            <span className="row">
-              {row.unread_count > 0 && (
-                <span className="badge new">
-                  {number(row.unread_count)}
-                  <span className="sr-only"> unread</span>
-                </span>
-              )}
-              <Ago at={row.last_message.sent_at} />
-            </span>
-            {row.last_message.sender === 'brand' ? (
-              <span>Waiting for a reply</span>
-            ) : (
-              row.conversation_id !== shown && (
-                <Button
-                  needs="send_message"
-                  label={`Reply to ${getCreatorName(row, 'the creator')}`}
-                  onPress={() => onAnswer(row.conversation_id)}
-                >
-                  Reply
-                </Button>
-              )
+            {row.unread_count > 0 && (
+              <span className="badge new">
+                {number(row.unread_count)}
+                <span className="sr-only"> unread</span>
+              </span>
             )}
+            <Ago at={row.last_message.sent_at} />
           </span>
         </div>
       ),
@@ -182,10 +179,9 @@ function useFirstShown(list: Rows<Conversation>): string | undefined {
 
 interface InboxProps extends Omit<ListProps, 'shown'> {
   openId: string | undefined;
-  asked: object | undefined;
 }
 
-function Inbox({ openId, asked, ...props }: InboxProps) {
+function Inbox({ openId, ...props }: InboxProps) {
   const { list } = props;
   const first = useFirstShown(list);
   const shownId = openId ?? first;
@@ -195,7 +191,7 @@ function Inbox({ openId, asked, ...props }: InboxProps) {
       <Pane className="inbox-list" label="All conversations">
         <List {...props} shown={shownId} />
       </Pane>
-      {shownId !== undefined && <ThreadBeside id={shownId} isOpened={openId !== undefined} asked={asked} />}
+      {shownId !== undefined && <ThreadBeside id={shownId} isOpened={openId !== undefined} />}
     </div>
   );
 }
@@ -213,13 +209,7 @@ export function Conversations() {
     { refetchMs: REFETCH_MS },
   );
   const panel = useOpened();
-  const [answering, setAnswering] = useState<{ id: string }>();
-  const answer = (id: string) => {
-    setAnswering({ id });
-    panel.open(id);
-  };
-  const shared = { list, onOpen: panel.open, onAnswer: answer };
-  const asked = answering?.id === panel.id ? answering : undefined;
+  const shared = { list, onOpen: panel.open };
   const making = useDialog('create');
   const isWide = useIsWide();
   return (
@@ -252,7 +242,7 @@ export function Conversations() {
           CREATOR_FILTER,
         ]}
       />
-      {isWide ? <Inbox {...shared} openId={panel.id} asked={asked} /> : <List {...shared} />}
+      {isWide ? <Inbox {...shared} openId={panel.id} /> : <List {...shared} />}
       <OperationDialog
         operation="send_message"
         title="Write a message"
@@ -264,7 +254,7 @@ export function Conversations() {
         shown={['list_conversations']}
         onDone={({ data }) => panel.open(data.conversation_id)}
       />
-      {!isWide && <ThreadPanel id={panel.id} asked={asked} onClose={panel.close} />}
+      {!isWide && <ThreadPanel id={panel.id} onClose={panel.close} />}
     </>
   );
 }

@@ -10,7 +10,7 @@ import { type Column, Opener } from '../kit/table.tsx';
 import { Due } from '../kit/time.tsx';
 import { useWorkQuery, WorkPage } from '../kit/work.tsx';
 import { Review } from './deliverable-review.tsx';
-import { CampaignName } from './item-links.tsx';
+import { CampaignName, CampaignTitle } from './item-links.tsx';
 import { useUnsigned } from './unsigned.ts';
 
 const STATES = listChoices('list_deliverables', 'status');
@@ -29,11 +29,24 @@ export function Deliverables() {
   const columns: readonly Column<Deliverable>[] = [
     {
       head: 'Deliverable',
-      cell: ({ id, type, platform, creator_name, creator_email }) => (
+      cell: ({ id, type, platform, campaign_id, creator_name, creator_email }) => (
         <Opener
           of={{ creator_name, creator_email }}
           onOpen={() => panel.open(id)}
-          second={[creator_name ?? creator_email, platform && platformName(platform)].filter(Boolean).join(', ')}
+          second={
+            <>
+              {creator_name ?? creator_email}
+              {platform && (
+                <span className="wide">
+                  {(creator_name ?? creator_email) && ', '}
+                  {platformName(platform)}
+                </span>
+              )}
+              <span className="narrow">
+                <CampaignTitle id={campaign_id} />
+              </span>
+            </>
+          }
         >
           {words(type)}
         </Opener>

@@ -4,11 +4,12 @@ import type { Row } from '../call/call.ts';
 import { useMay } from '../call/may.ts';
 import { useCall } from '../call/use.ts';
 import { CLICKS_COUNT, commissionsCount, ORDERS_COUNT, salesCount } from '../kit/counts.ts';
-import { ago, money, number, versus } from '../kit/format.ts';
-import { Badge, Card, Empty, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
+import { ago, money, number, time, versus } from '../kit/format.ts';
+import { Card, Empty, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { DAY_MS, toUtcDay } from '../kit/utc-day.ts';
 import { useFirstSteps } from './first-steps.tsx';
 import { SalesTrend, useTrend } from './sales-trend.tsx';
+import { StoreState } from './store-state.tsx';
 
 interface Waiting {
   count: number | undefined;
@@ -82,7 +83,15 @@ export function Home() {
   const disputes = useCall('list_disputes', { query: { status: 'open', limit: 1 } }, REFETCH);
   const stores = useCall('list_affiliate_stores', { query: { limit: 100 } }, REFETCH);
   const webhooks = useCall('list_webhooks', { query: { limit: 100 } }, REFETCH);
-  const mayErase = useMay()('list_data_requests');
+  const may = useMay();
+  // The oldest is the first that expires.
+  const plans = useCall(
+    'list_plans',
+    { query: { status: 'open', sort: 'oldest', limit: 1 } },
+    { ...REFETCH, enabled: may('list_plans') },
+  );
+  const planEnd = plans.data?.data[0]?.expires_at;
+  const mayErase = may('list_data_requests');
   const rights = useCall(
     'list_data_requests',
     { query: { state: 'open', limit: 1 } },
@@ -149,6 +158,17 @@ export function Home() {
               text: ['deliverable to review', 'deliverables to review'],
               link: (content) => (
                 <Link to="/deliverables" search={{ status: 'submitted' }}>
+                  {content}
+                </Link>
+              ),
+            },
+            {
+              count: plans.data?.pagination.total,
+              text: planEnd
+                ? [`plan to review, expires ${time(planEnd)}`, `plans to review, the first expires ${time(planEnd)}`]
+                : ['plan to review', 'plans to review'],
+              link: (content) => (
+                <Link to="/agents" search={{ status: 'open' }}>
                   {content}
                 </Link>
               ),
@@ -261,14 +281,12 @@ export function Home() {
       {stores.data && stores.data.data.length > 0 && (
         <Card title="Stores" action={<Link to="/stores">All stores</Link>}>
           <ul className="plain">
-            {stores.data.data.map(({ id, name, status, webhook_health }) => (
-              <li key={id} className="row">
-                <strong>{name}</strong> <Badge state={status} />
-                <span className="muted">
-                  {webhook_health.last_received_at === null
-                    ? 'not heard from yet'
-                    : `last heard from ${ago(webhook_health.last_received_at)}`}
-                </span>
+            {stores.data.data.map((store) => (
+              <li key={store.id} className="row">
+                <strong>{store.name}</strong> <StoreState of={store} />
+                {store.webhook_health.last_received_at !== null && (
+                  <span className="muted">last heard from {ago(store.webhook_health.last_received_at)}</span>
+                )}
               </li>
             ))}
           </ul>

@@ -51,12 +51,22 @@ export function CampaignLink({ id, children, className }: { id: string; children
   );
 }
 
+/** A campaign's title; undefined while it is read. */
+function useCampaignTitle(id: string | null): string | undefined {
+  const { data, error } = useCall('get_campaign', { params: { id: id ?? '' } }, { enabled: id !== null });
+  if (error) return 'Campaign';
+  return data?.data.id === id ? data?.data.title : undefined;
+}
+
 /** A campaign's title, which leads to its page. */
 export function CampaignName({ id }: { id: string | null }) {
-  const { data } = useCall('get_campaign', { params: { id: id ?? '' } }, { enabled: id !== null });
+  const title = useCampaignTitle(id);
   if (id === null) return '–';
-  return <CampaignLink id={id}>{data?.data.id === id ? data.data.title : 'Campaign'}</CampaignLink>;
+  return title === undefined ? <span className="bone word" /> : <CampaignLink id={id}>{title}</CampaignLink>;
 }
+
+/** The same as text, for the second line of a row that opens something else. */
+export const CampaignTitle = ({ id }: { id: string | null }) => useCampaignTitle(id) ?? null;
 
 const FORMS = [
   ['/contracts', 'Draft a contract', 'create_contract'],

@@ -94,18 +94,19 @@ export function Bubble({ of: { subject, body, sender, sent_at }, creator }: Bubb
   );
 }
 
-export const MESSAGE_FIELD = { name: 'body', hint: 'Do not include email addresses or phone numbers.' } as const;
+export const MESSAGE_FIELD = {
+  name: 'body',
+  hint: 'Messages must not contain contact details: one with an email address or phone number is not sent.',
+} as const;
 export const BY_MAIL = { name: 'send_email', label: 'Also send by email' } as const;
 
-/** The form of a reply; `asked` is there once the person asked to answer. */
-function Answering({ to, asked }: { to: string | null; asked: object | undefined }) {
+function Answering({ to }: { to: string | null }) {
   return (
     <IfMay needs="send_message">
       <OperationForm
         operation="send_message"
         action="Send"
         isEmptied
-        asked={asked}
         start={{ send_email: true }}
         fields={[{ ...MESSAGE_FIELD, label: 'Your message' }, BY_MAIL]}
         omits={['subject']}
@@ -118,7 +119,7 @@ function Answering({ to, asked }: { to: string | null; asked: object | undefined
 }
 
 /** A conversation of any length, opened at its newest message. Only visible messages are loaded and rendered. */
-export function Messages({ id, asked }: { id: string; asked: object | undefined }) {
+export function Messages({ id }: { id: string }) {
   const { thread, error, again, at, see } = useThread(id);
   const frame = useRef<HTMLOListElement>(null);
   useEnd(frame, thread !== undefined);
@@ -158,7 +159,7 @@ export function Messages({ id, asked }: { id: string; asked: object | undefined 
         )}
       </InSight>
       {error && <Failure error={error} again={() => void again()} />}
-      <Answering to={creator_email} asked={asked} />
+      <Answering to={creator_email} />
     </>
   );
 }

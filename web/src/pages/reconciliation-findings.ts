@@ -8,8 +8,8 @@ export const FINDINGS = [
   ['ambiguous', 'Several of this number', 'Compare these orders by hand.'],
   ['amount', 'Different amount', 'Correct the amount before you approve.'],
   ['currency', 'Other currency', 'Correct the currency before you approve.'],
-  ['refunded_but_paid', 'Refunded, but commissioned', 'Reject the commission, or claw it back.'],
-  ['cancelled_but_paid', 'Cancelled, but commissioned', 'Reject the commission, or claw it back.'],
+  ['refunded_but_paid', 'Refunded, still earning', 'Reject the commission, or claw it back.'],
+  ['cancelled_but_paid', 'Cancelled, still earning', 'Reject the commission, or claw it back.'],
   ['unread', 'Could not be read', 'Correct the row in the file, and compare again.'],
 ] as const;
 export type Finding = (typeof FINDINGS)[number][0];

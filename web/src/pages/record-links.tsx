@@ -124,9 +124,15 @@ export function RecordLink({ id, children, isThere, jobKind }: RecordLinkProps) 
 const DONE: Readonly<Record<string, string>> = {
   accept: 'Accepted',
   add: 'Added',
+  alert: 'Alerted',
   apply: 'Applied',
   approve: 'Approved',
+  backfill: 'Read earlier',
+  begin: 'Began',
+  cancel: 'Cancelled',
   carry: 'Carried',
+  check: 'Checked',
+  claw: 'Clawed',
   complete: 'Completed',
   confirm: 'Confirmed',
   connect: 'Connected',
@@ -135,11 +141,16 @@ const DONE: Readonly<Record<string, string>> = {
   disconnect: 'Disconnected',
   end: 'Ended',
   expire: 'Expired',
+  explain: 'Explained',
   invite: 'Invited',
   mark: 'Marked',
+  make: 'Made',
   merge: 'Merged',
   move: 'Moved',
+  notify: 'Notified',
+  open: 'Opened',
   pay: 'Paid',
+  preview: 'Previewed',
   profile: 'Looked up',
   read: 'Read',
   recover: 'Recovered',
@@ -149,20 +160,38 @@ const DONE: Readonly<Record<string, string>> = {
   report: 'Reported',
   request: 'Requested',
   resend: 'Sent again',
+  restore: 'Restored',
   retry: 'Tried again',
+  return: 'Returned',
   review: 'Reviewed',
   revoke: 'Revoked',
   rotate: 'Rotated',
+  run: 'Ran',
   save: 'Saved',
   send: 'Sent',
   set: 'Set',
   settle: 'Settled',
   share: 'Shared',
+  simulate: 'Simulated',
+  start: 'Started',
   test: 'Tested',
   track: 'Tracked',
+  undo: 'Undid',
   update: 'Changed',
   upload: 'Uploaded',
+  use: 'Used',
   void: 'Voided',
+};
+
+/** Operations whose first word is not what was done. */
+const SPOKEN: Readonly<Record<string, string>> = {
+  auto_approve_commissions: 'Approved commissions',
+  bulk_create_affiliate_codes: 'Created codes',
+  cli_mail_test: 'Tested email',
+  first_owner: 'Added the first owner',
+  ingest: 'Received from the store',
+  read_conversation: 'Marked conversation as read',
+  sweep_store: 'Read the store’s orders',
 };
 
 /** Creators' actions on the pages that mails lead to. */
@@ -208,9 +237,6 @@ export const isOnPage = (operation: string) => operation in ON_PAGES;
 export function doneText(operation: string, changed?: ChangedRecord): string {
   const [verb = '', ...rest] = operation.split('_');
   const doneVerb = DONE[verb];
-  if (operation === 'first_owner') return 'Added the first owner';
-  if (operation === 'read_conversation') return 'Marked conversation as read';
-  if (operation === 'ingest') return 'Received from the store';
-  const deed = changed && deedText(operation, changed);
-  return deed ?? ON_PAGES[operation] ?? (doneVerb === undefined ? words(operation) : [doneVerb, ...rest].join(' '));
+  const deed = (changed && deedText(operation, changed)) ?? SPOKEN[operation] ?? ON_PAGES[operation];
+  return deed ?? (doneVerb === undefined ? words(operation) : [doneVerb, ...rest].join(' '));
 }

@@ -3,13 +3,14 @@ import { useState } from 'react';
 import type { Row } from '../call/call.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
-import { ago, day, number, shortDay } from '../kit/format.ts';
+import { ago, day, number } from '../kit/format.ts';
 import { useDialog, useOpened } from '../kit/opened.ts';
-import { Badge, Button, Card, Copy, Empty, Facts, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
+import { Button, Card, Copy, Empty, Facts, Failure, Loading, PageHead, Stat, Stats } from '../kit/parts.tsx';
 import { ConnectDialog, SetUp, useReturnFromStore, ZoneOffer } from './store-connect.tsx';
 import { StoreDeliveries } from './store-deliveries.tsx';
 import { describeTracking } from './store-set-up.tsx';
 import { HOW } from './store-snippets.ts';
+import { StoreState } from './store-state.tsx';
 import { describeWebhooks, Warnings } from './store-webhooks.tsx';
 
 type Store = Row<'list_affiliate_stores'>;
@@ -34,21 +35,6 @@ function describeHealth(store: Store): string {
   if (health.status === 'silent')
     return `No orders for a week; the last one arrived ${last}. If you have sold something since, check that its webhooks are still on.`;
   return '';
-}
-
-/** The state of a store in a few words. */
-function Verdict({ of: { status, webhook_health: health } }: { of: Store }) {
-  if (status !== 'connected') return <Badge state={status} />;
-  if (health.status === 'ok') return <span className="badge good">Healthy</span>;
-  if (health.status === 'failing') return <Badge state="failing" />;
-  if (health.status === 'disabled') return <span className="badge bad">Webhooks off</span>;
-  return (
-    <span className="badge wait">
-      {health.last_received_at === null
-        ? 'Nothing received yet'
-        : `Nothing received since ${shortDay(health.last_received_at)}`}
-    </span>
-  );
 }
 
 /** The orders that came from a store. */
@@ -103,7 +89,7 @@ function StoreCard({ store, onSetUp, onDisconnect }: StoreCardProps) {
   const { name, provider, status } = store;
   const forgedText = forgedIn(store);
   return (
-    <Card title={name} action={<Verdict of={store} />}>
+    <Card title={name} action={<StoreState of={store} />}>
       {pickTone(store) !== undefined && <p className={pickTone(store)}>{describeHealth(store)}</p>}
       <Received of={store} />
       <Warnings store={store} isReached={store.webhook_health.status === 'ok'} />
