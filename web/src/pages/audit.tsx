@@ -1,7 +1,7 @@
 import { operations } from 'virtual:operations';
 import { Link } from '@tanstack/react-router';
 import type { Row } from '../call/call.ts';
-import { useAll, useCall, useRows } from '../call/use.ts';
+import { useAll, useCall, useFirst, useRows } from '../call/use.ts';
 import { Changes, changedNames, describeChange, recordField, startSmall } from '../kit/changes.tsx';
 import { Detail } from '../kit/detail.tsx';
 import { Download } from '../kit/download.tsx';
@@ -79,10 +79,10 @@ function nameIn(entry: AuditEntry): string {
     : `${toKindName(id)} ${CREATOR_WORDS.get(id.slice(0, 3)) ?? 'of'} ${creator}`;
 }
 
-/** A job by its file or its kind of records, as long as it is kept. */
+/** A recent job by its file or its kind of records: all of them are read in one call. */
 function JobName({ id, kind }: { id: string; kind: string }) {
-  const request = useCall('get_job', { params: { id } }).data?.data.request;
-  const { file, of } = request ?? {};
+  const { data } = useFirst('list_jobs', {}, { limit: 100 });
+  const { file, of } = data?.data.find((job) => job.id === id)?.request ?? {};
   const subject = typeof file === 'string' ? file : typeof of === 'string' ? words(of).toLowerCase() : undefined;
   return subject === undefined ? `${words(kind)} job` : breakable(`${words(kind)} of ${subject}`);
 }
