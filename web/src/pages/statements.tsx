@@ -178,7 +178,7 @@ export function Statements() {
       chip: 'value',
       cell: (row) => (
         <span className="row">
-          <span className={isWholeMonth(row.from, row.to) ? 'unbroken' : undefined}>{period(row)}</span>
+          <span className={isWholeMonth(row.from, row.to) ? 'unbroken' : undefined}>{period(row)}</span>{' '}
           {disputeIds.has(row.id) && (
             <Link to="/disputes" search={{ open: disputeIds.get(row.id) }} className="badge wait">
               Disputed

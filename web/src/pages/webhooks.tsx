@@ -183,7 +183,7 @@ export function Webhooks() {
           '–'
         ) : (
           <>
-            <Ago at={webhook.last_triggered_at} />
+            <Ago at={webhook.last_triggered_at} />{' '}
             <span className="second">{lastAnswer(webhook)}</span>
           </>
         ),
