@@ -57,8 +57,7 @@ function renderArrival(parcel: Pick<Shipment, 'estimated_arrival' | 'delivered_a
   const mark = isBehind ? 'Not shipped' : isPastDeadline(expected) && 'Late';
   return (
     <>
-      <span className="unbroken">{day(expected)}</span>{' '}
-      {mark && <span className="second late">{mark}</span>}
+      <span className="unbroken">{day(expected)}</span> {mark && <span className="second late">{mark}</span>}
     </>
   );
 }
