@@ -112,7 +112,7 @@ const isAwaited = ({ paid_at, cancelled_at }: Explained) => paid_at === null && 
 /** The reason that an order does not count as paid. */
 function describeUnpaid(order: Explained): string {
   if (order.cancelled_at !== null) return `The order was cancelled on ${day(order.cancelled_at)}.`;
-  if (order.paid_at === null) return 'The order is not paid yet. The commission can be approved once it is.';
+  if (order.paid_at === null) return 'The order is not paid yet, so its commission waits.';
   return 'The order was refunded in full.';
 }
 
