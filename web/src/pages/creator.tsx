@@ -149,7 +149,7 @@ function Together({ email }: { email: string }) {
       <DeliverablesGlance of={of} />
       <Glance
         title="Commissions"
-        id="list_commissions"
+        id="list_affiliate_commissions"
         to="/commissions"
         query={of}
         empty="No commissions yet."
