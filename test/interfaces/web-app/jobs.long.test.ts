@@ -339,7 +339,7 @@ describe.skipIf(!hasBrowser('A brand’s jobs'))(
       await page.getByRole('button', { name: `Send a test to ${url}` }).click();
       await until('the receiver was asked', () => receiver.at('/hook').length > 0);
       await page.getByRole('button', { name: url, exact: true }).click();
-      const deliveries = dialog('Deliveries');
+      const deliveries = dialog('Webhook');
       await deliveries.getByText(/response 410/).waitFor();
       await button('Details', deliveries).first().click();
       await deliveries.getByText('gone away').waitFor();

@@ -209,7 +209,7 @@ describe.skipIf(!hasBrowser('Ten thousand rows'))('a list of ten thousand in a r
       .getByRole('button', { name: /^https:/ })
       .first()
       .click();
-    const dialog = page.getByRole('dialog', { name: 'Deliveries' });
+    const dialog = page.getByRole('dialog', { name: 'Webhook' });
     const total = await countOf(dialog, /^[\d,]+ deliveries$/);
     expect(total).toBeGreaterThanOrEqual(MANY);
     const items = dialog.locator('li.delivery');

@@ -408,6 +408,7 @@ describe.skipIf(!hasBrowser('What the web app does'))('on each page of the web a
 
   it('reads its journal by account', async () => {
     await open.go('/journal?period=90d');
+    await open.page.getByRole('heading', { name: 'Turnover', exact: true }).click();
     await open.page.getByRole('table', { name: 'Turnover of each account' }).waitFor();
     await open.page.getByLabel('Account').selectOption({ label: 'Commission expense' });
     await open.page

@@ -29,14 +29,18 @@ async function readNewest(): Promise<ReadonlyMap<string, NewestFace>> {
 const useNewest = (isEnabled: boolean) =>
   useQuery({ queryKey: ['newest creators'], queryFn: readNewest, staleTime: FRESH_MS, enabled: isEnabled });
 
-/** The name of a creator that an item knows by their address only; null asks for none. */
-export function useCreatorName(email: string | null): string | undefined {
+/** The name of a creator that an item knows by their address only, or that it is being read; null asks for none. */
+export function useNamed(email: string | null): { name: string | undefined; isReading: boolean } {
   const newest = useNewest(email !== null);
   const knownCreator = newest.data?.get(email ?? '');
   const isEnabled = email !== null && newest.data !== undefined && knownCreator === undefined;
   const rosterEntry = useFirst('list_roster', { creator_email: email ?? '' }, { limit: 1, isEnabled });
-  return knownCreator?.name ?? rosterEntry.data?.data[0]?.creator_name ?? undefined;
+  const isAsking = isEnabled && rosterEntry.data === undefined && !rosterEntry.error;
+  const isReading = email !== null && (newest.isLoading || isAsking);
+  return { name: knownCreator?.name ?? rosterEntry.data?.data[0]?.creator_name ?? undefined, isReading };
 }
+
+export const useCreatorName = (email: string | null) => useNamed(email).name;
 
 interface CreatorFaceProps {
   name: string;

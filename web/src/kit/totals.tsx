@@ -66,10 +66,14 @@ export const ReadFoot = ({ hasNote = false }: { hasNote?: boolean }) => (
   <section className="totals aligned" aria-hidden>
     <ul className="plain">
       <li>
-        <span className="bone" />
+        <span className="bone name" />
       </li>
     </ul>
-    {hasNote && <p className="second">&nbsp;</p>}
+    {hasNote && (
+      <p className="second">
+        <span className="bone note" />
+      </p>
+    )}
   </section>
 );
 

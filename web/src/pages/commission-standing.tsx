@@ -9,6 +9,9 @@ type Commission = Pick<
   'status' | 'order_paid' | 'type' | 'approvable_at' | 'fraud_flags' | 'clawed_back_at'
 >;
 
+/** A pending commission of such an order waits for the customer's payment. */
+export const ORDER_NOT_PAID = 'Order not paid';
+
 /** The status of a commission; a pending one shows the step that it waits for. */
 export function Standing({
   of: { status, order_paid, type, approvable_at, fraud_flags, clawed_back_at },
@@ -21,7 +24,7 @@ export function Standing({
       {status !== 'pending' ? (
         <Badge state={status} />
       ) : type === 'sale' && !order_paid ? (
-        <span className="badge quiet">Order not paid</span>
+        <span className="badge quiet">{ORDER_NOT_PAID}</span>
       ) : isInReview ? (
         <span className="badge quiet">Pending</span>
       ) : (

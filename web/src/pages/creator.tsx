@@ -149,13 +149,14 @@ function Together({ email }: { email: string }) {
       <DeliverablesGlance of={of} />
       <Glance
         title="Commissions"
-        id="list_commissions"
+        id="list_affiliate_commissions"
         to="/commissions"
         query={of}
         empty="No commissions yet."
-        row={({ id, order_id, order_number, type, commission, currency, status, occurred_at }) => ({
+        row={({ id, order_id, order_number, type, commission, currency, status, created_at }) => ({
           key: id,
-          second: day(occurred_at),
+          // The list is in the order of this day, not of the order's own.
+          second: `Recorded ${day(created_at)}`,
           value: money(commission, currency),
           state: status,
           name: order_id === null ? words(type) : `Order ${order_number ?? order_id}`,

@@ -25,6 +25,14 @@ function Verified({ of }: { of: Creator }) {
   );
 }
 
+/** The sign of a profile with an email address. */
+const EmailKnown = () => (
+  <svg className="platform" viewBox="0 0 24 24" role="img" aria-label="Email known">
+    <title>Email known</title>
+    <path d="M3 6h18v12H3V6ZM3 7l9 7 9-7" />
+  </svg>
+);
+
 /** Nothing answers at a host under the reserved `.example`, which sample data has: its picture is never requested. */
 export function getPicture({ profile_pic_url: url }: Pick<Creator, 'profile_pic_url'>): string | null {
   const isReserved = url !== null && URL.canParse(url) && new URL(url).hostname.endsWith('.example');
@@ -44,10 +52,12 @@ function About({ of }: { of: Creator }) {
   const place = usePlace(of);
   const isNamed = of.full_name !== null && of.full_name !== '';
   return (
-    <span className="one-line">
-      <span className={place !== '' && isNamed ? 'wide' : undefined}>@{of.username}</span>
-      {of.extracted_email && <span className="wide">, email known</span>}
-      {isNamed && <span className="narrow">{place}</span>}
+    <span className="with-sign">
+      <span className="one-line">
+        <span className={place !== '' && isNamed ? 'wide' : undefined}>@{of.username}</span>
+        {isNamed && <span className="narrow">{place}</span>}
+      </span>
+      {of.extracted_email && <EmailKnown />}
     </span>
   );
 }

@@ -14,10 +14,11 @@ import { ErasePerson, ExportPerson } from './person-rights.tsx';
 type Explained = Answer<'explain_attribution'>['data'];
 type ExplainedCommission = NonNullable<Explained['commission']>;
 
-/** Explains why a commission cannot be approved, in plain words. */
-const BLOCKS: Readonly<Record<ExplainedCommission['blocked_by'][number], string>> = {
+const UNPAID = 'order_not_paid';
+
+/** Explains why a commission cannot be approved, in plain words; the order says itself why it does not count as paid. */
+const BLOCKS: Readonly<Record<Exclude<ExplainedCommission['blocked_by'][number], typeof UNPAID>, string>> = {
   rejected: 'The commission was rejected.',
-  order_not_paid: 'The order is not paid, or was cancelled or refunded in full.',
   review_period_active: 'The review period is not over.',
   high_fraud_flag: 'It was flagged as possible fraud, so it is not approved automatically.',
 };
@@ -105,12 +106,25 @@ const REVIEW_PERIOD = 'review_period_active';
 const isReviewOver = ({ status, blocked_by }: ExplainedCommission) =>
   status === 'pending' && !blocked_by.includes(REVIEW_PERIOD);
 
+/** An order that only awaits its payment. */
+const isAwaited = ({ paid_at, cancelled_at }: Explained) => paid_at === null && cancelled_at === null;
+
+/** The reason that an order does not count as paid. */
+function describeUnpaid(order: Explained): string {
+  if (order.cancelled_at !== null) return `The order was cancelled on ${day(order.cancelled_at)}.`;
+  if (order.paid_at === null) return 'The order is not paid yet, so its commission waits.';
+  return 'The order was refunded in full.';
+}
+
 const canBeReviewed = (commission: ExplainedCommission) =>
-  isReviewOver(commission) && !commission.blocked_by.includes('order_not_paid');
+  isReviewOver(commission) && !commission.blocked_by.includes(UNPAID);
 
 /** The commission of an order, and the decision on it, which a reviewer opens the order for. */
-function CommissionPart({ of: commission, currency }: { of: ExplainedCommission; currency: string }) {
-  const isPeriodOnly = commission.blocked_by.every((code) => code === REVIEW_PERIOD);
+function CommissionPart({ of: commission, order }: { of: ExplainedCommission; order: Explained }) {
+  const { currency } = order;
+  const isTimeOnly = commission.blocked_by.every(
+    (code) => code === REVIEW_PERIOD || (code === UNPAID && isAwaited(order)),
+  );
   return (
     <>
       <h3 className="row">
@@ -127,10 +141,10 @@ function CommissionPart({ of: commission, currency }: { of: ExplainedCommission;
       />
       {canBeReviewed(commission) && <ReviewOne id={commission.id} />}
       {commission.blocked_by.length > 0 && (
-        <div className={isPeriodOnly ? 'problem summary wait' : 'problem summary'}>
+        <div className={isTimeOnly ? 'problem summary wait' : 'problem summary'}>
           {commission.blocked_by.map((code) => (
             <p key={code}>
-              {BLOCKS[code]}
+              {code === UNPAID ? describeUnpaid(order) : BLOCKS[code]}
               {code === REVIEW_PERIOD && ` The commission can be approved from ${day(commission.hold_ends_at)}.`}
             </p>
           ))}
@@ -212,7 +226,7 @@ export function ExplainDialog({ order = '', onClose }: { order: string | undefin
           <p className="note-box">
             <Decision of={data} />
           </p>
-          {data.commission && <CommissionPart of={data.commission} currency={data.currency} />}
+          {data.commission && <CommissionPart of={data.commission} order={data} />}
           <h3>Order</h3>
           <Facts
             of={[

@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import { useCall } from '../call/use.ts';
-import { useCreatorName } from '../kit/creator-face.tsx';
+import { useNamed } from '../kit/creator-face.tsx';
 import { Face } from '../kit/face.tsx';
 import { IfMay, oneLine } from '../kit/parts.tsx';
 
@@ -19,10 +19,11 @@ interface Named {
   creator_email: string | null;
 }
 
-/** A creator's name, which leads to their page. */
+/** A creator's name, which leads to their page; their address only if no name is known. */
 export function CreatorName({ of: { creator_name, creator_email } }: { of: Named }) {
-  const rosterName = useCreatorName(creator_name ? null : creator_email);
-  const name = creator_name ?? rosterName ?? creator_email;
+  const roster = useNamed(creator_name ? null : creator_email);
+  const name = creator_name ?? roster.name ?? creator_email;
+  if (roster.isReading) return <span className="bone name" aria-busy />;
   if (name === null) return '–';
   return creator_email === null ? name : <CreatorLink id={creator_email}>{name}</CreatorLink>;
 }
@@ -62,7 +63,7 @@ function useCampaignTitle(id: string | null): string | undefined {
 export function CampaignName({ id }: { id: string | null }) {
   const title = useCampaignTitle(id);
   if (id === null) return '–';
-  return title === undefined ? <span className="bone word" /> : <CampaignLink id={id}>{title}</CampaignLink>;
+  return title === undefined ? <span className="bone name" /> : <CampaignLink id={id}>{title}</CampaignLink>;
 }
 
 /** The same as text, for the second line of a row that opens something else. */

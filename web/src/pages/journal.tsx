@@ -6,11 +6,11 @@ import { Download } from '../kit/download.tsx';
 import { Filters, useFilters } from '../kit/filters.tsx';
 import { brandZone, day, money, month, today } from '../kit/format.ts';
 import { useOpened } from '../kit/opened.ts';
-import { Button, Empty, Facts, Failure, Loading, PageHead } from '../kit/parts.tsx';
+import { Button, Empty, Facts, Failure, Loading, oneLine, PageHead } from '../kit/parts.tsx';
 import { usePeriod } from '../kit/period.ts';
 import { type Column, PlainTable, Table } from '../kit/table.tsx';
 import { toUtcDay } from '../kit/utc-day.ts';
-import { useIsPhone, useIsWide } from '../kit/wide.ts';
+import { useIsWide } from '../kit/wide.ts';
 import { ExplainDialog } from './explain.tsx';
 import { CreatorName } from './item-links.tsx';
 import { PayoutDialog } from './payout-statement.tsx';
@@ -18,16 +18,13 @@ import { PayoutDialog } from './payout-statement.tsx';
 type JournalLine = Row<'list_ledger_journal'>;
 type Turnover = Answer<'list_ledger_journal'>['summary']['by_account'][number];
 
-/** A booking's text ends with its order, which is not broken at its hyphens. */
-function Text({ of: { text, order_id, order_number } }: { of: JournalLine }) {
-  const name = order_number ?? order_id;
-  if (name === null || !text.endsWith(name)) return text;
-  return (
-    <>
-      {text.slice(0, -name.length)}
-      <span className="unbroken">{name}</span>
-    </>
-  );
+/** The number by which people know the document. */
+const documentName = ({ document, order_number }: JournalLine) => order_number ?? document;
+
+/** A booking's text without the order at its end, which stands beside it. */
+function shortText(line: JournalLine): string {
+  const end = `, order ${line.order_number ?? line.order_id}`;
+  return line.text.endsWith(end) ? line.text.slice(0, -end.length) : line.text;
 }
 
 /** The first line of an entry names it, and opens it; the others are below it. */
@@ -48,14 +45,16 @@ const buildColumns = (
         {isFirst(line) ? (
           <div className={isFirstOfDay(line) ? 'entry-head day-head' : 'entry-head'}>
             {isFirstOfDay(line) && <p className="narrow strong">{day(line.date)}</p>}
-            <button type="button" className="link described" onClick={() => open(line.entry_id)}>
-              <Text of={line} />
+            <button type="button" className="link described" aria-label={line.text} onClick={() => open(line.entry_id)}>
+              {shortText(line)}
             </button>
-            {line.creator_email && (
+            <div className="narrow">
               <span className="second">
-                <CreatorName of={{ creator_email: line.creator_email }} />
+                {documentName(line)}
+                {documentName(line) !== null && line.creator_email && ', '}
+                {line.creator_email && <CreatorName of={{ creator_email: line.creator_email }} />}
               </span>
-            )}
+            </div>
           </div>
         ) : (
           <span className="continues" />
@@ -64,8 +63,17 @@ const buildColumns = (
       </>
     ),
   },
+  {
+    head: 'Document',
+    cell: (line) => isFirst(line) && <span {...oneLine(documentName(line), 'document')}>{documentName(line)}</span>,
+    isWide: true,
+  },
+  {
+    head: 'Creator',
+    cell: (line) => isFirst(line) && line.creator_email && <CreatorName of={{ creator_email: line.creator_email }} />,
+    isWide: true,
+  },
   { head: 'Account', cell: ({ account_name }) => account_name, isWide: true },
-  { head: 'Document', cell: (line) => isFirst(line) && line.document, isWide: true },
 ];
 
 const SIDES: readonly Column<JournalLine>[] = [
@@ -146,10 +154,9 @@ const totalText = (accounts: readonly Turnover[], side: 'debit' | 'credit') =>
 
 const OPEN_KEY = 'journal turnover';
 
-/** The turnover of each account: open where there is room for the entries below it, or as this person left it. */
+/** The turnover of each account: folded, so that the entries are in sight, or as this person left it. */
 function AccountTurnover({ of: accounts }: { of: readonly Turnover[] }) {
-  const isPhone = useIsPhone();
-  const [isOpen, setOpen] = useState(() => (localStorage.getItem(OPEN_KEY) ?? (isPhone ? '' : 'open')) === 'open');
+  const [isOpen, setOpen] = useState(() => localStorage.getItem(OPEN_KEY) === 'open');
   const keep = (next: boolean) => {
     localStorage.setItem(OPEN_KEY, next ? 'open' : 'closed');
     setOpen(next);

@@ -5,6 +5,7 @@ import { Choose } from '../kit/filters.tsx';
 import { day, number } from '../kit/format.ts';
 import { Card, Failure, Stat, Stats } from '../kit/parts.tsx';
 import { PlainTable } from '../kit/table.tsx';
+import { DAY_MS, toUtcDay } from '../kit/utc-day.ts';
 
 const Chart = lazy(() => import('../kit/chart.tsx'));
 
@@ -31,6 +32,11 @@ function byKey(rows: readonly Use[]): KeyUse[] {
   return sums.sort((one, other) => other.credits - one.credits);
 }
 
+const DAYS = 30;
+
+/** All of the last days, so that those without a call count as well. */
+const listDays = () => Array.from({ length: DAYS }, (_, i) => toUtcDay(Date.now() - (DAYS - 1 - i) * DAY_MS));
+
 /** The balance of the period, and what each data key used in the last thirty days. */
 export function KeyUsage() {
   const [chosenKeyId, setChosenKeyId] = useState('');
@@ -41,9 +47,8 @@ export function KeyUsage() {
   if (!balance) return null;
   const keys = byKey(all.data ?? []);
   const shownUsage = (all.data ?? []).filter(({ key_id }) => chosenKeyId === '' || key_id === chosenKeyId);
-  const points = [...Map.groupBy(shownUsage, ({ date }) => date)]
-    .map(([date, rows]) => ({ date, value: sumCredits(rows) }))
-    .reverse();
+  const byDay = Map.groupBy(shownUsage, ({ date }) => date);
+  const points = listDays().map((date) => ({ date, value: sumCredits(byDay.get(date) ?? []) }));
   return (
     <Card title="Directory credits">
       <Stats>
@@ -69,7 +74,7 @@ export function KeyUsage() {
           onChoose={setChosenKeyId}
         />
       )}
-      {points.length > 0 && (
+      {keys.length > 0 && (
         <Suspense>
           <Chart label="Credits used" points={points} show={number} zone="UTC" />
         </Suspense>

@@ -284,17 +284,29 @@ export function Lists() {
   const columns: readonly Column<List>[] = [
     {
       head: 'List',
-      cell: ({ id, name, note }) => (
-        <>
-          <Link className="link" to="/lists" search={{ list: id }}>
-            {name}
-          </Link>
-          {note && <span className="second">{note}</span>}
-        </>
+      cell: ({ id, name }) => (
+        <Link className="link" to="/lists" search={{ list: id }}>
+          {name}
+        </Link>
       ),
     },
+    { head: 'Note', cell: ({ note }) => note || '–', chip: 'value' },
     { head: 'Creators', cell: (one) => <Crowd of={one} />, isNumber: true },
     { head: 'Changed', cell: ({ created_at, updated_at }) => <Ago at={updated_at ?? created_at} />, isWide: true },
+    {
+      head: 'Actions',
+      isWide: true,
+      cell: ({ id, name }) => (
+        <span className="row">
+          <Link className="button plain" to="/lists" search={{ list: id }} aria-label={`Open ${name}`}>
+            Open
+          </Link>
+          <Link className="button plain" to="/directory" search={{ in_list: id }} aria-label={`Search ${name}`}>
+            Search
+          </Link>
+        </span>
+      ),
+    },
   ];
   return (
     <>

@@ -10,6 +10,7 @@ import { orderSecond } from '../kit/order-name.ts';
 import { Badge, Empty, IfMay, PageHead } from '../kit/parts.tsx';
 import { type Column, Table } from '../kit/table.tsx';
 import { Totals } from '../kit/totals.tsx';
+import { ORDER_NOT_PAID } from './commission-standing.tsx';
 import { ExplainDialog, KIND_WORDS } from './explain.tsx';
 import { CreatorName } from './item-links.tsx';
 
@@ -91,6 +92,10 @@ function useOrderQuery(): Query<'list_orders'> {
   };
 }
 
+/** The status of an order's commission, in the words of its panel. */
+const commissionStatus = ({ status, paid_at }: Order) =>
+  status === 'pending' && paid_at === null ? ORDER_NOT_PAID : status && words(status);
+
 /** Every order that stores reported. One that is opened explains whom it paid, and why. */
 export function Orders() {
   const panel = useOpened();
@@ -148,10 +153,10 @@ export function Orders() {
     {
       head: 'Commission',
       sort: { by: 'commission', isOn: query.sort === 'commission' },
-      cell: ({ commission, currency, status }) => (
+      cell: (order) => (
         <>
-          {money(commission, currency)}
-          {status !== null && <span className="second">{words(status)}</span>}
+          {money(order.commission, order.currency)}
+          <span className="second">{commissionStatus(order)}</span>
         </>
       ),
       isNumber: true,

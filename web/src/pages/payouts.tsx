@@ -103,7 +103,7 @@ function PayoutTotals({ query }: { query: Query<'list_payouts'> }) {
       lines={all.totals.map(({ count, currency, amount }) => {
         const open = query.settled === true ? 0 : (toSettle.get(currency) ?? 0);
         return {
-          count: [counted(count, 'payout'), open !== 0 && `${money(open, currency)} of it to settle`]
+          count: [counted(count, 'payout'), open !== 0 && `including ${money(open, currency)} to settle`]
             .filter(Boolean)
             .join(', '),
           sums: [['Total', money(amount, currency), 'Amount']] as const,

@@ -51,14 +51,13 @@ const NEAR_DAYS = 3;
 /** The day that a parcel arrived, or is expected. One that should be on its way, and is not, says so. */
 function renderArrival(parcel: Pick<Shipment, 'estimated_arrival' | 'delivered_at' | 'status'>): ReactNode {
   const { estimated_arrival: expected, delivered_at, status } = parcel;
-  if (status === 'delivered' && delivered_at) return day(delivered_at);
+  if (status === 'delivered' && delivered_at) return <span className="unbroken">{day(delivered_at)}</span>;
   if (expected === null || status === 'delivered' || status === 'returned') return '–';
   const isBehind = isUnsent(parcel) && daysUntil(expected) <= NEAR_DAYS;
   const mark = isBehind ? 'Not shipped' : isPastDeadline(expected) && 'Late';
   return (
     <>
-      {day(expected)}
-      {mark && <span className="second late">{mark}</span>}
+      <span className="unbroken">{day(expected)}</span> {mark && <span className="second late">{mark}</span>}
     </>
   );
 }
@@ -68,8 +67,15 @@ const State = ({ of: parcel }: { of: Pick<Shipment, 'status'> }) => (
   <Badge state={parcelState(parcel)} isWaiting={isUnsent(parcel)} />
 );
 
+interface NextStepProps {
+  of: Shipment;
+  isMain?: boolean;
+  /** For a row on a phone, which has no room for the whole of it. */
+  isShort?: boolean;
+}
+
 /** Marks a parcel as sent, or as arrived where no carrier says so. */
-function NextStep({ of: parcel, isMain = false }: { of: Shipment; isMain?: boolean }) {
+function NextStep({ of: parcel, isMain = false, isShort = false }: NextStepProps) {
   const update = useChange('update_shipment', ['list_shipments', 'get_shipment']);
   const say = useSay();
   const next = isUnsent(parcel) ? 'shipped' : parcel.status === 'shipped' ? 'delivered' : null;
@@ -87,7 +93,7 @@ function NextStep({ of: parcel, isMain = false }: { of: Shipment; isMain?: boole
       onPress={() => void move()}
       {...(isMain ? {} : { label: `Mark as ${next}: ${parcel.creator_name ?? parcel.creator_email ?? parcel.id}` })}
     >
-      {`Mark as ${next}`}
+      {isShort ? words(next) : `Mark as ${next}`}
     </Button>
   );
 }
@@ -249,7 +255,7 @@ export function Shipments() {
         <>
           <State of={row} />
           <OnPhone>
-            <NextStep of={row} />
+            <NextStep of={row} isShort />
           </OnPhone>
         </>
       ),

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import type { Answer } from '../call/call.ts';
-import { useCall } from '../call/use.ts';
+import { useAll, useCall } from '../call/use.ts';
 import { Dialog } from '../kit/dialog.tsx';
 import { counted, day, money, words } from '../kit/format.ts';
 import { orderSecond } from '../kit/order-name.ts';
@@ -36,7 +36,7 @@ function StatementPage({ of: one }: { of: OpenStatement }) {
     <>
       <div className="row">
         <a className="button primary" href={one.url} target="_blank" rel="noreferrer">
-          Open
+          Open the creator’s page
         </a>
         <Copy text={one.url} label="Copy link to the statement" shown="Copy link" />
         {one.creator_email !== null && (
@@ -50,10 +50,17 @@ function StatementPage({ of: one }: { of: OpenStatement }) {
   );
 }
 
+/** The open disputes by their statement. */
+export function useStatementDisputes(): ReadonlyMap<string, string> {
+  const disputes = useAll('list_disputes', { status: 'open' }).data ?? [];
+  return new Map(disputes.flatMap(({ id, statement_id }) => (statement_id === null ? [] : [[statement_id, id]])));
+}
+
 /** The lines of a statement, below the page that its creator reads. */
 export function StatementDialog({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const query = useCall('get_statement', { params: { id: id ?? '' } }, { enabled: id !== undefined });
   const one = query.data?.data;
+  const dispute = useStatementDisputes().get(id ?? '');
   return (
     <Dialog
       title={
@@ -70,6 +77,14 @@ export function StatementDialog({ id, onClose }: { id: string | undefined; onClo
           <p>
             <CreatorName of={one} />
           </p>
+          {dispute !== undefined && (
+            <p className="note-box wait">
+              The creator disputes this statement.{' '}
+              <Link to="/disputes" search={{ open: dispute }}>
+                Open the dispute
+              </Link>
+            </p>
+          )}
           <StatementSums of={one.totals} />
           <StatementPage of={one} />
           <p className="hint">

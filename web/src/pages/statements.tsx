@@ -13,7 +13,7 @@ import { Button, Copy, Empty, PageHead } from '../kit/parts.tsx';
 import { type Column, Opener, Table } from '../kit/table.tsx';
 import { Foot, ReadFoot } from '../kit/totals.tsx';
 import { toUtcDay } from '../kit/utc-day.ts';
-import { StatementDialog } from './statement-lines.tsx';
+import { StatementDialog, useStatementDisputes } from './statement-lines.tsx';
 import { isWholeMonth, period } from './statement-period.ts';
 
 type Statement = Row<'list_statements'>;
@@ -158,8 +158,7 @@ export function Statements() {
   const making = useDialog('create');
   const makingAll = useDialog('everybody');
   const [createdStatement, setCreatedStatement] = useState<CreatedStatement>();
-  const disputes = useAll('list_disputes', { status: 'open' }).data ?? [];
-  const disputeIds = new Map(disputes.map(({ id, statement_id }) => [statement_id ?? '', id]));
+  const disputeIds = useStatementDisputes();
   const columns: readonly Column<Statement>[] = [
     {
       head: 'Creator',
@@ -178,7 +177,7 @@ export function Statements() {
       chip: 'value',
       cell: (row) => (
         <span className="row">
-          <span className={isWholeMonth(row.from, row.to) ? 'unbroken' : undefined}>{period(row)}</span>
+          <span className={isWholeMonth(row.from, row.to) ? 'unbroken' : undefined}>{period(row)}</span>{' '}
           {disputeIds.has(row.id) && (
             <Link to="/disputes" search={{ open: disputeIds.get(row.id) }} className="badge wait">
               Disputed

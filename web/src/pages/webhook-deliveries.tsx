@@ -8,17 +8,19 @@ import { number, time, words } from '../kit/format.ts';
 import { InSight } from '../kit/in-sight.tsx';
 import { Badge, Button, Empty, Facts, Failure, Loading } from '../kit/parts.tsx';
 import { Time } from '../kit/time.tsx';
+import { eventName, WebhookHead } from './webhook-head.tsx';
 
 const REFETCH_MS = 3_000;
 const STATES = listChoices('list_webhook_deliveries', 'state');
 type State = (typeof STATES)[number];
 
 /** The receiver's answer to each attempt, and the request body that was sent. */
-function Attempts({ id }: { id: string }) {
+function Attempts({ id, event }: { id: string; event: string }) {
   const { data } = useCall('get_webhook_delivery', { params: { id } }, { refetchMs: REFETCH_MS });
   if (!data) return <Loading rows={2} />;
   return (
     <div className="stack">
+      <Facts of={[['Event', <code key="event">{event}</code>]]} />
       {data.data.attempt_log.map(({ n, started_at, status_code, outcome, error, response_excerpt, duration_ms }) => (
         <Facts
           key={n}
@@ -54,7 +56,7 @@ function Sent({ delivery }: { delivery: WebhookDelivery }) {
     <>
       <div className="delivery-row">
         <div>
-          <strong>{event}</strong> <Badge state={state} />
+          <strong>{eventName(event)}</strong> <Badge state={state} />
           <p className="small muted">
             <Time at={created_at} />, {number(attempts)} {attempts === 1 ? 'attempt' : 'attempts'}
             {last_status_code !== null && `, response ${last_status_code}`}
@@ -77,7 +79,7 @@ function Sent({ delivery }: { delivery: WebhookDelivery }) {
         </div>
       </div>
       {resend.error && <Failure error={resend.error} />}
-      {isOpen && <Attempts id={id} />}
+      {isOpen && <Attempts id={id} event={event} />}
     </>
   );
 }
@@ -118,18 +120,16 @@ function List({ id, state }: { id: string; state: State | undefined }) {
   );
 }
 
+/** An endpoint: its state and events, and below them what was sent to it. */
 export function Deliveries({ id, onClose }: { id: string | undefined; onClose: () => void }) {
   const { data } = useCall('get_webhook', { params: { id: id ?? '' } }, { enabled: id !== undefined });
+  const webhook = data?.data.id === id ? data?.data : undefined;
   const { get, set } = useFilters();
   const state = findChoice(get('state'), STATES);
   return (
-    <Dialog
-      title="Deliveries"
-      hint={data?.data.id === id ? data?.data.url : undefined}
-      isOpen={id !== undefined}
-      onClose={onClose}
-      isSide
-    >
+    <Dialog title="Webhook" hint={webhook?.url} isOpen={id !== undefined} onClose={onClose} isSide>
+      {webhook ? <WebhookHead of={webhook} /> : <Loading rows={2} />}
+      <h3>Deliveries</h3>
       <Choose
         label="Status"
         value={state ?? 'all'}

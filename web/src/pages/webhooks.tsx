@@ -1,7 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import type { Row } from '../call/call.ts';
-import { listChoices } from '../call/lists.ts';
 import { useCall, useChange, useRows } from '../call/use.ts';
 import { Confirm, Dialog } from '../kit/dialog.tsx';
 import { Choose } from '../kit/filters.tsx';
@@ -15,9 +14,8 @@ import { type Column, Table } from '../kit/table.tsx';
 import { Ago } from '../kit/time.tsx';
 import { useSay } from '../kit/toast.tsx';
 import { Deliveries } from './webhook-deliveries.tsx';
+import { ALL_EVENTS, eventName, lastAnswer } from './webhook-head.tsx';
 import { RecoverDialog } from './webhook-recover.tsx';
-
-const ALL_EVENTS = [...listChoices('create_webhook', 'events')];
 
 type Webhook = Row<'list_webhooks'>;
 
@@ -39,7 +37,7 @@ const buildGroups = (events: readonly Row<'list_webhook_events'>[]): FieldGroup[
     legend: words(noun),
     fields: its.map(({ event, when }) => ({
       name: `events.${event}`,
-      label: words(event.replace('.', ' ')),
+      label: eventName(event),
       kind: 'checkbox',
       hint: when,
     })),
@@ -48,7 +46,7 @@ const buildGroups = (events: readonly Row<'list_webhook_events'>[]): FieldGroup[
 /** The events that are sent, in words. */
 function describeEvents([first = '', ...more]: readonly string[]): string {
   if (more.length + 1 >= ALL_EVENTS.length) return 'All events';
-  const name = words(first.replace('.', ' '));
+  const name = eventName(first);
   return more.length === 0 ? name : `${name} and ${number(more.length)} more`;
 }
 
@@ -56,7 +54,7 @@ function describeEvents([first = '', ...more]: readonly string[]): string {
 function Count({ of: { id }, state }: { of: Webhook; state: 'delivered' | 'failed' }) {
   const { data } = useCall('list_webhook_deliveries', { params: { id }, query: { state, limit: 1 } });
   const count = data?.pagination.total;
-  if (!count) return count === undefined ? '…' : '–';
+  if (!count) return count === undefined ? <span className="bone figure" aria-busy /> : '–';
   return (
     <Link to="/webhooks" search={{ open: id, state }}>
       {number(count)}
@@ -84,10 +82,6 @@ function Failing({ of: webhook, onRecover }: { of: Webhook; onRecover: () => voi
     </div>
   );
 }
-
-/** The receiver's answer to the newest attempt. */
-const lastAnswer = ({ last_status_code: code }: Webhook): string =>
-  code === null ? 'No response' : `Answered ${code}`;
 
 export function Webhooks() {
   const list = useRows('list_webhooks', {});
@@ -173,7 +167,7 @@ export function Webhooks() {
     {
       head: 'Events',
       isWide: true,
-      cell: ({ events: names }) => <span title={names.join(', ')}>{describeEvents(names)}</span>,
+      cell: ({ events: names }) => <span title={names.map(eventName).join(', ')}>{describeEvents(names)}</span>,
     },
     { head: 'Status', cell: ({ status }) => <Badge state={status} />, chip: 'value' },
     {
@@ -183,8 +177,7 @@ export function Webhooks() {
           '–'
         ) : (
           <>
-            <Ago at={webhook.last_triggered_at} />
-            <span className="second">{lastAnswer(webhook)}</span>
+            <Ago at={webhook.last_triggered_at} /> <span className="second">{lastAnswer(webhook)}</span>
           </>
         ),
       chip: 'value',
