@@ -1,3 +1,4 @@
+import { isOfAddress } from './address-states.ts';
 import { readHeaderSign } from './currencies.ts';
 import { assignPairs } from './currency-pairs.ts';
 import { isFlag, isFlagWord } from './flags.ts';
@@ -22,6 +23,7 @@ import {
 import { putHollow, takeHollow } from './hollow-columns.ts';
 import { FIELDS, type FieldType, isOrders, isPaid, type Kind } from './kinds.ts';
 import { MappingProblem } from './problems.ts';
+import { namesInvoice } from './progress.ts';
 import { isRateType } from './rate-types.ts';
 import type { By, Mapping } from './shapes.ts';
 import { bareHeader, findFields } from './words.ts';
@@ -75,7 +77,7 @@ const NOT_NAMES =
 
 /** A question of a form that asks for an address has these words and no others. */
 const ASKS_EMAIL =
-  /^(?:e|mail|email|emails|mails|address|adresse|addresses|what|whats|is|s|your|the|a|best|valid|primary|main|contact|please|enter|wie|lautet|ist|deine|ihre|welche|quelle|est|votre|ton|cual|es|tu|su|correo|electronico|qual|e|il|tuo|la|sua|wat|je|uw|jouw)$/;
+  /^(?:e|mail|email|emails|mails|id|1|work|business|payee|ambassador|affiliate|affilie|affilies|influencer|influenceur|creator|createur|partner|partenaire|parceiro|promoter|publisher|user|username|login|address|adresse|addresses|what|whats|is|s|your|the|a|best|valid|primary|main|contact|please|enter|wie|lautet|ist|deine|ihre|welche|quelle|est|votre|ton|cual|es|tu|su|correo|electronico|qual|e|il|tuo|la|sua|wat|je|uw|jouw)$/;
 
 /** Fields that decide who, how much and when, whose words are not enough if several columns have them. */
 const STRICT_TYPES: ReadonlySet<FieldType> = new Set(['id', 'money', 'time', 'currency', 'status', 'email', 'rate']);
@@ -155,6 +157,11 @@ function isUnsaid({ of, headers, glance }: ColumnRequest, field: string, positio
   return field === 'discount' && isBefore && codes + no + blank < filled;
 }
 
+/** “Creator” and “Username” stand above addresses, too; beside a column of them a username is another one's. */
+const mayBeAddress = ({ of, headers }: ColumnRequest, field: string): boolean =>
+  field === 'name' ||
+  (FIELDS[of][field] === 'handle' && !headers.some((header) => findFields(of, header).includes('email')));
+
 function collectWords(wish: ColumnRequest, takenColumns: ReadonlySet<number>): Map<string, number[]> {
   const { of, headers, glance } = wish;
   const candidates = new Map<string, number[]>();
@@ -162,7 +169,8 @@ function collectWords(wish: ColumnRequest, takenColumns: ReadonlySet<number>): M
     if (takenColumns.has(position)) return;
     for (const namedField of findFields(of, header)) {
       // “Creator” stands above addresses as well as above names.
-      const isAddress = namedField === 'name' && FIELDS[of].email && isEmails(glance(position));
+      const isAddress = FIELDS[of].email && mayBeAddress(wish, namedField) && isEmails(glance(position));
+      if (namedField === 'status' && isOfAddress(wish, position)) continue;
       // “Refunded” stands above days as well as above amounts.
       const isDay = namedField === 'refunded' && of === 'orders' && isTimes(glance(position));
       const field = isAddress ? 'email' : isDay ? 'refunded_at' : namedField;
@@ -328,7 +336,8 @@ function assignLoosely(assignment: Assignment, takenColumns: Set<number>, wish: 
       return (
         words.some((word) => pattern.test(word)) &&
         !(looseField === 'name' && words.some((word) => NOT_NAMES.test(word))) &&
-        !isMisnamed(type, glance(at))
+        !isMisnamed(type, glance(at)) &&
+        !(type === 'handle' && isEmails(glance(at)))
       );
     });
     if (position < 0) continue;
@@ -404,7 +413,7 @@ function assignByChance(
     }
   ask(
     'status',
-    find((at) => isStates(glance(at))),
+    find((at) => isStates(glance(at)) && !(isPaid(of) && namesInvoice(headers[at] ?? ''))),
   );
   const isSomebody = ['name', 'first_name', 'handle', 'instagram', 'tiktok', 'code'].some((field) =>
     assignment.has(field),
