@@ -162,6 +162,12 @@ const mayBeAddress = ({ of, headers }: ColumnRequest, field: string): boolean =>
   field === 'name' ||
   (FIELDS[of][field] === 'handle' && !headers.some((header) => findFields(of, header).includes('email')));
 
+/** Airtable writes “checked” for a box that is ticked, and nothing for any other. */
+const isCheckbox = ({ headers, glance }: ColumnRequest, position: number): boolean =>
+  isFlag(glance(position)) &&
+  isFlagWord(headers[position] ?? '') &&
+  [...glance(position).texts].every((text) => /^(?:un)?checked$/i.test(text));
+
 function collectWords(wish: ColumnRequest, takenColumns: ReadonlySet<number>): Map<string, number[]> {
   const { of, headers, glance } = wish;
   const candidates = new Map<string, number[]>();
@@ -170,7 +176,7 @@ function collectWords(wish: ColumnRequest, takenColumns: ReadonlySet<number>): M
     for (const namedField of findFields(of, header)) {
       // “Creator” stands above addresses as well as above names.
       const isAddress = FIELDS[of].email && mayBeAddress(wish, namedField) && isEmails(glance(position));
-      if (namedField === 'status' && isOfAddress(wish, position)) continue;
+      if (namedField === 'status' && (isOfAddress(wish, position) || isCheckbox(wish, position))) continue;
       // “Refunded” stands above days as well as above amounts.
       const isDay = namedField === 'refunded' && of === 'orders' && isTimes(glance(position));
       const field = isAddress ? 'email' : isDay ? 'refunded_at' : namedField;
@@ -361,6 +367,9 @@ const PART_WORDS: readonly (readonly [string, RegExp])[] = [
 ];
 const PAYS =
   /^(?:commission|commissions|payout|payouts|reward|rewards|share|provision|comision|commissione|commissie|comissao|prowizja|kommission|rate|satz)$/;
+/** Rates of something else than of sales. */
+const OTHER_RATES =
+  /^(?:engagement|tax|vat|response|reply|conversion|open|click|bounce|completion|approval|return|refund|interaktion|steuer|er|growth|view|like)$/;
 /** What a percentage is of, nobody says: of the goods for the creator, or off them for their followers. */
 const PERCENTS =
   /^(?:percents?|percentages?|pct|prozente?|prozentsatz|pourcentage|porcentaje|percentuale|percentagem)$/;
@@ -374,7 +383,7 @@ const NOT_DISCOUNTS =
 const CODE_WORDS =
   /^(?:codes?|coupons?|vouchers?|promo|promocode|gutschein|gutscheincode|rabattcode|codigo|codice|cupon|cupom|kod|kortingscode)$/;
 const NOT_CODES =
-  /^(?:zip|post|postal|postleitzahl|country|land|area|dial|dialling|phone|tel|currency|language|qr|bar|sort|swift|bic|bank|tax|vat|product|item|sku|status|order|region|state|iso|type|count|number|uses|used|usage|expiry|expires|expiration|date|value|discount|rabatt|amount|percent|minimum|sales|revenue|postcode|cap)$/;
+  /^(?:zip|post|postal|province|provincia|county|postleitzahl|country|land|area|dial|dialling|phone|tel|currency|language|qr|bar|sort|swift|bic|bank|tax|vat|product|item|sku|status|order|region|state|iso|type|count|number|uses|used|usage|expiry|expires|expiration|date|value|discount|rabatt|amount|percent|minimum|sales|revenue|postcode|cap)$/;
 const PAID_TO =
   /^(?:accounts?|details|paypal|wise|payout|payouts|payment|payments|wallet|konto|kontodaten|zahlung|auszahlung|compte|coordonnees|cuenta|datos|conto|rekening|conta|dane)$/;
 /** Headers of links that may be pages of the shop as well as those of another tool. */
@@ -463,6 +472,7 @@ function assignByChance(
       'rate',
       find((at, words) => {
         const header = headers[at] ?? '';
+        if (words.some((word) => OTHER_RATES.test(word))) return false;
         const isShare = glance(at).percents > 0 || header.includes('%');
         const isNamed = words.some((word) => PAYS.test(word)) || header.trim() === '%' || PERCENTS.test(fold(header));
         return isShare && !isMisnamed('rate', glance(at)) && isNamed;

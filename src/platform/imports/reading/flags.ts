@@ -295,6 +295,7 @@ function readFlagged(flag: Flag, cell: string): 'yes' | 'no' | undefined {
   if (/^0+(?:[.,]0+)?\s?%?$/.test(cell)) return 'no';
   if (/^1[.,]0$|^100\s?%$/.test(cell)) return 'yes';
   if (by === 'yes' && isPlaceholder(cell)) return 'no';
+  if (status === 'noconsent' && /^(?:never[_ ]?|un)?subscribed$/i.test(cell)) return /^s/i.test(cell) ? 'yes' : 'no';
   const light = by === 'no' ? readLight(cell) : undefined;
   return light ?? readOwn(flag, cell) ?? (PASSING.has(status) || !readTime(cell) ? undefined : 'yes');
 }
