@@ -3,6 +3,8 @@ import { fold, foldWords } from './fold.ts';
 import type { Glance } from './glance.ts';
 import { readHeading } from './headings.ts';
 import { isOrders, isPaid, type Kind } from './kinds.ts';
+import { saysLoss } from './losses.ts';
+import { isGood, readStatus } from './statuses.ts';
 import { readTime } from './times.ts';
 
 const toWords = (list: string): ReadonlySet<string> => new Set(list.split(/\s+/).map(fold));
@@ -20,7 +22,7 @@ const PAYMENT_NOUNS = toWords(
    ödeme ödemeler fatura utbetalning utbetaling betalning udbetaling platba platby výplata fizetés kifizetés maksu plata
    оплата выплата платёж платеж виплата 支払い 支払 入金 付款 支付 지급 결제`,
 );
-const ASIDE = toWords('the of my our made sent de der die das la le el il in');
+const ASIDE = toWords('the of my our de der die das la le el il in');
 
 /** Words of the ways in which money is sent, and of those who send it. */
 const METHODS = toWords(
@@ -58,6 +60,9 @@ export function saysProgress(header: string, seen: Glance, of: Kind): boolean {
   if (!((isOrders(of) && of !== 'reconciliation') || isPaid(of)) || !namesPayment(header)) return false;
   const { filled, money, times, counts, emails, currencies, texts, yes, no } = seen;
   if (filled === 0 || [money, times, counts, emails, currencies, yes + no].includes(filled)) return false;
+  // Where each text is known, those beside a status that say a loss are asked about alone.
+  const isKnown = (text: string) => isGood(readStatus(of, text)) || saysLoss(of, text);
+  if (!namesInvoice(header) && [...texts].every(isKnown)) return false;
   const open = [...texts].filter((text) => !isReference(text));
   if (open.some((text) => !isMethod(text) && text.length <= 40 && readHeading(of, text) !== undefined)) return true;
   return open.length > 0 && open.length === texts.size && texts.size <= MOST_STATES && !open.some(isMethod);

@@ -1,12 +1,12 @@
 import { cleanCell, isPlaceholder } from './cells.ts';
-import { fold } from './fold.ts';
+import { fold, foldWords } from './fold.ts';
 import { readHeading } from './headings.ts';
 import { FIELDS, isPaid, type Kind } from './kinds.ts';
 import { readNumber } from './numbers.ts';
 import { readEmail, readHandle } from './people.ts';
 import type { Row } from './rows.ts';
 import { isRecordWord } from './state-words.ts';
-import { isGood, isType, readStatus, readType } from './statuses.ts';
+import { isBackType, isGood, isType, readStatus, readType } from './statuses.ts';
 import { readTime } from './times.ts';
 import { readSubtotal, saysFigure, saysTotal } from './totals.ts';
 import { findFields } from './words.ts';
@@ -62,6 +62,8 @@ interface Layout {
   emails: readonly number[];
   times: readonly number[];
   amounts: readonly number[];
+  /** Columns of who a record is of. */
+  who: readonly number[];
   hasStatus: boolean;
 }
 
@@ -76,6 +78,7 @@ function layOut(of: Kind, headers: readonly string[]): Layout {
     emails: find((field) => field === 'email'),
     times: isSold ? find((field) => FIELDS[of][field] === 'time') : [],
     amounts: isSold ? find((field) => GOODS.has(field)) : [],
+    who: find((field) => NAMES.has(field) || /^(?:email|handle)$/.test(FIELDS[of][field] ?? '') || field === 'code'),
     hasStatus: find((field) => field === 'status').length > 0,
   };
 }
@@ -149,6 +152,16 @@ const isGroup = (text: string): boolean =>
   /^\D*\d+\D*$/.test(text) ||
   readTime(`1 ${text} 2026`) !== undefined;
 
+/** A remark about the file, or a platform, says nothing of the lines below. */
+const REMARK =
+  /^[*†(@#]|^(?:notes?|ps|nb|hinweis|anmerkung|remarque|nota|source|prepared|exported|generated|created|printed|updated|last updated|page|seite|report|end of|count|records?|instagram|tiktok|youtube)\b/i;
+
+/** A row below is of the person whose name stands above it. */
+function isNamed({ who }: Layout, text: string, cells: readonly string[]): boolean {
+  const words = foldWords(text).filter((word) => word.length > 2);
+  return who.some((at) => words.some((word) => fold(cells[at] ?? '').includes(word)));
+}
+
 const countBreaks = (cells: readonly string[]): number =>
   cells.reduce((sum, cell) => sum + (/[\r\n]/.test(cell) ? (cell.match(/\r\n|\n|\r/g)?.length ?? 0) : 0), 0);
 
@@ -179,7 +192,11 @@ function readTitles(of: Kind, { titles, footer }: Around, hasStatus: boolean): s
   const said = titles.flatMap((texts) => {
     const isAlone = texts.length === 1;
     if (!isAlone && hasStatus) return [];
-    const headings = texts.flatMap((text, at) => (isLabel(texts[at + 1]) ? [] : (readHeading(of, text) ?? [])));
+    // Beside others a type of line is the name of some columns.
+    const isName = (text: string) => !isAlone && isType(text) && !isBackType(text);
+    const headings = texts.flatMap((text, at) =>
+      isLabel(texts[at + 1]) || isName(text) ? [] : (readHeading(of, text) ?? []),
+    );
     const [first] = headings;
     const isOne = headings.every(({ status }) => status === first?.status);
     return first ? [isOne ? first : { status: texts.join(' ').slice(0, 60), isPlain: false }] : [];
@@ -200,6 +217,7 @@ export function openSections(of: Kind, headers: readonly string[], around: Aroun
   let next = -1;
   let isBelowHeading = true;
   let isSeries: boolean | undefined;
+  let pending: string | undefined;
   const end = () => {
     if (current === undefined || current === '') return;
     const meaning = readStatus(of, current) ?? readType(of, current);
@@ -210,6 +228,7 @@ export function openSections(of: Kind, headers: readonly string[], around: Aroun
     next = row.line + 1;
     row.isHeading = true;
     isBelowHeading = true;
+    pending = undefined;
   };
   const note = (row: Row, { text, hasSum }: Lone) => {
     row.isNote = true;
@@ -217,14 +236,13 @@ export function openSections(of: Kind, headers: readonly string[], around: Aroun
     if (hasSum) return;
     isSeries ??= true;
     if (!isBelowHeading) end();
-    const isOpen = !isSeries && !layout.hasStatus && !isGroup(text) && text.length <= 40;
-    if (isOpen) current = `${BELOW}${text}`;
+    pending = isSeries || layout.hasStatus || isGroup(text) || REMARK.test(text) ? undefined : text.slice(0, 60);
     isBelowHeading = true;
   };
   return (row: Row): void => {
     if (of === 'directory') return;
     if (current !== undefined && next >= 0 && row.line > next && !isBelowHeading) end();
-    if (current !== undefined) next = row.line + 1 + (isSheet ? 0 : countBreaks(row.cells));
+    if (current !== undefined || pending !== undefined) next = row.line + 1 + (isSheet ? 0 : countBreaks(row.cells));
     const lone = findLone(row.cells);
     const isOfRecord = lone !== undefined && isRecordCell(layout, lone);
     const titled = lone && !isOfRecord ? lone : findMisplaced(layout, row.cells);
@@ -245,6 +263,8 @@ export function openSections(of: Kind, headers: readonly string[], around: Aroun
       return;
     }
     isSeries ??= false;
+    if (pending !== undefined && !isNamed(layout, pending, row.cells)) current = `${BELOW}${pending}`;
+    pending = undefined;
     isBelowHeading = false;
     if (current === undefined) return;
     row.section = current;
