@@ -1,4 +1,3 @@
-import { isOfAddress } from './address-states.ts';
 import { readHeaderSign } from './currencies.ts';
 import { assignPairs } from './currency-pairs.ts';
 import { isFlag, isFlagWord } from './flags.ts';
@@ -22,6 +21,7 @@ import {
 } from './glance.ts';
 import { putHollow, takeHollow } from './hollow-columns.ts';
 import { FIELDS, type FieldType, isOrders, isPaid, type Kind } from './kinds.ts';
+import { isNoStatus } from './no-status.ts';
 import { MappingProblem } from './problems.ts';
 import { namesInvoice } from './progress.ts';
 import { isRateType } from './rate-types.ts';
@@ -162,12 +162,6 @@ const mayBeAddress = ({ of, headers }: ColumnRequest, field: string): boolean =>
   field === 'name' ||
   (FIELDS[of][field] === 'handle' && !headers.some((header) => findFields(of, header).includes('email')));
 
-/** Airtable writes “checked” for a box that is ticked, and nothing for any other. */
-const isCheckbox = ({ headers, glance }: ColumnRequest, position: number): boolean =>
-  isFlag(glance(position)) &&
-  isFlagWord(headers[position] ?? '') &&
-  [...glance(position).texts].every((text) => /^(?:un)?checked$/i.test(text));
-
 function collectWords(wish: ColumnRequest, takenColumns: ReadonlySet<number>): Map<string, number[]> {
   const { of, headers, glance } = wish;
   const candidates = new Map<string, number[]>();
@@ -176,7 +170,7 @@ function collectWords(wish: ColumnRequest, takenColumns: ReadonlySet<number>): M
     for (const namedField of findFields(of, header)) {
       // “Creator” stands above addresses as well as above names.
       const isAddress = FIELDS[of].email && mayBeAddress(wish, namedField) && isEmails(glance(position));
-      if (namedField === 'status' && (isOfAddress(wish, position) || isCheckbox(wish, position))) continue;
+      if (namedField === 'status' && isNoStatus(wish, position)) continue;
       // “Refunded” stands above days as well as above amounts.
       const isDay = namedField === 'refunded' && of === 'orders' && isTimes(glance(position));
       const field = isAddress ? 'email' : isDay ? 'refunded_at' : namedField;

@@ -38,7 +38,7 @@ import { openTable, type Table } from './table.ts';
 import { findFields } from './words.ts';
 
 /** Changes whenever the same bytes and mapping may be read otherwise. */
-const READING_VERSION = 9;
+const READING_VERSION = 10;
 const MOST_DOUBTS = 20;
 /** Fields of texts that may say what a line is, whatever the header says. */
 const TEXTS = ['title', 'method', 'note', 'name'];
