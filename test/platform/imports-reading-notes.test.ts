@@ -147,6 +147,19 @@ describe('a lone text in the midst of records', () => {
     },
   );
 
+  test('asks nothing if it is somebody in a column of names', async () => {
+    const rows = ['Name,Email,Code', 'Ana,ana@c.example,A1', 'Ben Kim,,', 'Cat,cat@c.example,C1'];
+    expect(await readRows('roster', rows)).toMatchObject({ asks: [], refused: 0, records: 2 });
+    expect(
+      (
+        await readRows(
+          'roster',
+          rows.map((row) => row.replace('Ben Kim', 'Needs invoice')),
+        )
+      ).asks,
+    ).toHaveLength(1);
+  });
+
   test('asks nothing if it is a month, or names whom the line below is of', async () => {
     for (const text of ['November', '2026', 'Cat Kim'])
       expect(await readRows('commissions', [HEADER, ANA, `${text},,,`, CAT])).toMatchObject({ asks: [], records: 2 });

@@ -5,6 +5,7 @@ import { fold, foldWords } from './fold.ts';
 import type { Format } from './formats/format.ts';
 import {
   type Glance,
+  isAddresses,
   isAmounts,
   isCurrencies,
   isEmails,
@@ -169,7 +170,7 @@ function collectWords(wish: ColumnRequest, takenColumns: ReadonlySet<number>): M
     if (takenColumns.has(position)) return;
     for (const namedField of findFields(of, header)) {
       // “Creator” stands above addresses as well as above names.
-      const isAddress = FIELDS[of].email && mayBeAddress(wish, namedField) && isEmails(glance(position));
+      const isAddress = FIELDS[of].email && mayBeAddress(wish, namedField) && isAddresses(glance(position));
       if (namedField === 'status' && isNoStatus(wish, position)) continue;
       // “Refunded” stands above days as well as above amounts.
       const isDay = namedField === 'refunded' && of === 'orders' && isTimes(glance(position));
@@ -337,7 +338,7 @@ function assignLoosely(assignment: Assignment, takenColumns: Set<number>, wish: 
         words.some((word) => pattern.test(word)) &&
         !(looseField === 'name' && words.some((word) => NOT_NAMES.test(word))) &&
         !isMisnamed(type, glance(at)) &&
-        !(type === 'handle' && isEmails(glance(at)))
+        !(type === 'handle' && isAddresses(glance(at)))
       );
     });
     if (position < 0) continue;

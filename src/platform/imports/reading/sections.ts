@@ -156,6 +156,10 @@ const isGroup = (text: string): boolean =>
 const REMARK =
   /^[*†(@#]|^(?:notes?|ps|nb|hinweis|anmerkung|remarque|nota|source|prepared|exported|generated|created|printed|updated|last updated|page|seite|report|end of|count|records?|instagram|tiktok|youtube)\b/i;
 
+/** In a column of names, words in capitals are somebody of whom nothing else is known. */
+const isName = ({ fields }: Layout, { text, position }: Lone): boolean =>
+  (fields[position] ?? []).some((field) => NAMES.has(field)) && /^(?:\p{Lu}[\p{L}\p{M}'’.-]*\s?){1,4}$/u.test(text);
+
 /** A row below is of the person whose name stands above it. */
 function isNamed({ who }: Layout, text: string, cells: readonly string[]): boolean {
   const words = foldWords(text).filter((word) => word.length > 2);
@@ -193,9 +197,9 @@ function readTitles(of: Kind, { titles, footer }: Around, hasStatus: boolean): s
     const isAlone = texts.length === 1;
     if (!isAlone && hasStatus) return [];
     // Beside others a type of line is the name of some columns.
-    const isName = (text: string) => !isAlone && isType(text) && !isBackType(text);
+    const namesColumns = (text: string) => !isAlone && isType(text) && !isBackType(text);
     const headings = texts.flatMap((text, at) =>
-      isLabel(texts[at + 1]) || isName(text) ? [] : (readHeading(of, text) ?? []),
+      isLabel(texts[at + 1]) || namesColumns(text) ? [] : (readHeading(of, text) ?? []),
     );
     const [first] = headings;
     const isOne = headings.every(({ status }) => status === first?.status);
@@ -230,13 +234,15 @@ export function openSections(of: Kind, headers: readonly string[], around: Aroun
     isBelowHeading = true;
     pending = undefined;
   };
-  const note = (row: Row, { text, hasSum }: Lone) => {
+  const note = (row: Row, lone: Lone) => {
+    const { text, hasSum } = lone;
     row.isNote = true;
     next = row.line + 1;
     if (hasSum) return;
     isSeries ??= true;
     if (!isBelowHeading) end();
-    pending = isSeries || layout.hasStatus || isGroup(text) || REMARK.test(text) ? undefined : text.slice(0, 60);
+    const isClear = isGroup(text) || REMARK.test(text) || isName(layout, lone);
+    pending = isSeries || layout.hasStatus || isClear ? undefined : text.slice(0, 60);
     isBelowHeading = true;
   };
   return (row: Row): void => {
