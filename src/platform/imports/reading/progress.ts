@@ -60,7 +60,7 @@ export function saysProgress(header: string, seen: Glance, of: Kind): boolean {
   if (!((isOrders(of) && of !== 'reconciliation') || isPaid(of)) || !namesPayment(header)) return false;
   const { filled, money, times, counts, emails, currencies, texts, yes, no } = seen;
   if (filled === 0 || [money, times, counts, emails, currencies, yes + no].includes(filled)) return false;
-  // Where each text is known, those beside a status that say a loss are asked about alone.
+  // If each text is known, a loss beside a status is asked about alone.
   const isKnown = (text: string) => isGood(readStatus(of, text)) || saysLoss(of, text);
   if (!namesInvoice(header) && [...texts].every(isKnown)) return false;
   const open = [...texts].filter((text) => !isReference(text));
