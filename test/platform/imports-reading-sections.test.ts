@@ -93,19 +93,13 @@ describe('a line of one cell that names a state', () => {
 });
 
 describe('a line of one cell that names no state', () => {
-  test.each([
-    'Ana Lopez',
-    'March 2026',
-    'Left Coast Media',
-    'Instagram',
-    '@unpaid',
-    'Commissions',
-    'Q1',
-    'Notes: see Drive',
-  ])('“%s” asks nothing, and the lines below count', async (heading) => {
-    const rows = [HEADERS.commissions ?? '', record('commissions', 1), `${heading},,,`, record('commissions', 2)];
-    expect(await readSections('commissions', rows)).toMatchObject({ asks: [], kept: [1100, 1200] });
-  });
+  test.each(['March 2026', 'Instagram', '@unpaid', 'Commissions', 'Q1', 'Notes: see Drive'])(
+    '“%s” asks nothing, and the lines below count',
+    async (heading) => {
+      const rows = [HEADERS.commissions ?? '', record('commissions', 1), `${heading},,,`, record('commissions', 2)];
+      expect(await readSections('commissions', rows)).toMatchObject({ asks: [], kept: [1100, 1200] });
+    },
+  );
 
   test('as the id of an order is one', async () => {
     const rows = ['Order ID,Date,Amount', 'TEST-1,20260211,11.00', 'TEST-2,20260212,12.00'];

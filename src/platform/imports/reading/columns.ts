@@ -5,6 +5,7 @@ import { fold, foldWords } from './fold.ts';
 import type { Format } from './formats/format.ts';
 import {
   type Glance,
+  isAddresses,
   isAmounts,
   isCurrencies,
   isEmails,
@@ -21,7 +22,9 @@ import {
 } from './glance.ts';
 import { putHollow, takeHollow } from './hollow-columns.ts';
 import { FIELDS, type FieldType, isOrders, isPaid, type Kind } from './kinds.ts';
+import { isNoStatus } from './no-status.ts';
 import { MappingProblem } from './problems.ts';
+import { namesInvoice } from './progress.ts';
 import { isRateType } from './rate-types.ts';
 import type { By, Mapping } from './shapes.ts';
 import { bareHeader, findFields } from './words.ts';
@@ -75,7 +78,7 @@ const NOT_NAMES =
 
 /** A question of a form that asks for an address has these words and no others. */
 const ASKS_EMAIL =
-  /^(?:e|mail|email|emails|mails|address|adresse|addresses|what|whats|is|s|your|the|a|best|valid|primary|main|contact|please|enter|wie|lautet|ist|deine|ihre|welche|quelle|est|votre|ton|cual|es|tu|su|correo|electronico|qual|e|il|tuo|la|sua|wat|je|uw|jouw)$/;
+  /^(?:e|mail|email|emails|mails|id|1|work|business|payee|ambassador|affiliate|affilie|affilies|influencer|influenceur|creator|createur|partner|partenaire|parceiro|promoter|publisher|user|username|login|address|adresse|addresses|what|whats|is|s|your|the|a|best|valid|primary|main|contact|please|enter|wie|lautet|ist|deine|ihre|welche|quelle|est|votre|ton|cual|es|tu|su|correo|electronico|qual|e|il|tuo|la|sua|wat|je|uw|jouw)$/;
 
 /** Fields that decide who, how much and when, whose words are not enough if several columns have them. */
 const STRICT_TYPES: ReadonlySet<FieldType> = new Set(['id', 'money', 'time', 'currency', 'status', 'email', 'rate']);
@@ -155,6 +158,11 @@ function isUnsaid({ of, headers, glance }: ColumnRequest, field: string, positio
   return field === 'discount' && isBefore && codes + no + blank < filled;
 }
 
+/** “Creator” and “Username” stand above addresses, too; beside a column of them a username is another one's. */
+const mayBeAddress = ({ of, headers }: ColumnRequest, field: string): boolean =>
+  field === 'name' ||
+  (FIELDS[of][field] === 'handle' && !headers.some((header) => findFields(of, header).includes('email')));
+
 function collectWords(wish: ColumnRequest, takenColumns: ReadonlySet<number>): Map<string, number[]> {
   const { of, headers, glance } = wish;
   const candidates = new Map<string, number[]>();
@@ -162,7 +170,8 @@ function collectWords(wish: ColumnRequest, takenColumns: ReadonlySet<number>): M
     if (takenColumns.has(position)) return;
     for (const namedField of findFields(of, header)) {
       // “Creator” stands above addresses as well as above names.
-      const isAddress = namedField === 'name' && FIELDS[of].email && isEmails(glance(position));
+      const isAddress = FIELDS[of].email && mayBeAddress(wish, namedField) && isAddresses(glance(position));
+      if (namedField === 'status' && isNoStatus(wish, position)) continue;
       // “Refunded” stands above days as well as above amounts.
       const isDay = namedField === 'refunded' && of === 'orders' && isTimes(glance(position));
       const field = isAddress ? 'email' : isDay ? 'refunded_at' : namedField;
@@ -328,7 +337,8 @@ function assignLoosely(assignment: Assignment, takenColumns: Set<number>, wish: 
       return (
         words.some((word) => pattern.test(word)) &&
         !(looseField === 'name' && words.some((word) => NOT_NAMES.test(word))) &&
-        !isMisnamed(type, glance(at))
+        !isMisnamed(type, glance(at)) &&
+        !(type === 'handle' && isAddresses(glance(at)))
       );
     });
     if (position < 0) continue;
@@ -352,6 +362,9 @@ const PART_WORDS: readonly (readonly [string, RegExp])[] = [
 ];
 const PAYS =
   /^(?:commission|commissions|payout|payouts|reward|rewards|share|provision|comision|commissione|commissie|comissao|prowizja|kommission|rate|satz)$/;
+/** Rates of something else than of sales. */
+const OTHER_RATES =
+  /^(?:engagement|tax|vat|response|reply|conversion|open|click|bounce|completion|approval|return|refund|interaktion|steuer|er|growth|view|like)$/;
 /** What a percentage is of, nobody says: of the goods for the creator, or off them for their followers. */
 const PERCENTS =
   /^(?:percents?|percentages?|pct|prozente?|prozentsatz|pourcentage|porcentaje|percentuale|percentagem)$/;
@@ -365,7 +378,7 @@ const NOT_DISCOUNTS =
 const CODE_WORDS =
   /^(?:codes?|coupons?|vouchers?|promo|promocode|gutschein|gutscheincode|rabattcode|codigo|codice|cupon|cupom|kod|kortingscode)$/;
 const NOT_CODES =
-  /^(?:zip|post|postal|postleitzahl|country|land|area|dial|dialling|phone|tel|currency|language|qr|bar|sort|swift|bic|bank|tax|vat|product|item|sku|status|order|region|state|iso|type|count|number|uses|used|usage|expiry|expires|expiration|date|value|discount|rabatt|amount|percent|minimum|sales|revenue|postcode|cap)$/;
+  /^(?:zip|post|postal|province|provincia|county|postleitzahl|country|land|area|dial|dialling|phone|tel|currency|language|qr|bar|sort|swift|bic|bank|tax|vat|product|item|sku|status|order|region|state|iso|type|count|number|uses|used|usage|expiry|expires|expiration|date|value|discount|rabatt|amount|percent|minimum|sales|revenue|postcode|cap)$/;
 const PAID_TO =
   /^(?:accounts?|details|paypal|wise|payout|payouts|payment|payments|wallet|konto|kontodaten|zahlung|auszahlung|compte|coordonnees|cuenta|datos|conto|rekening|conta|dane)$/;
 /** Headers of links that may be pages of the shop as well as those of another tool. */
@@ -404,7 +417,7 @@ function assignByChance(
     }
   ask(
     'status',
-    find((at) => isStates(glance(at))),
+    find((at) => isStates(glance(at)) && !(isPaid(of) && namesInvoice(headers[at] ?? ''))),
   );
   const isSomebody = ['name', 'first_name', 'handle', 'instagram', 'tiktok', 'code'].some((field) =>
     assignment.has(field),
@@ -454,6 +467,7 @@ function assignByChance(
       'rate',
       find((at, words) => {
         const header = headers[at] ?? '';
+        if (words.some((word) => OTHER_RATES.test(word))) return false;
         const isShare = glance(at).percents > 0 || header.includes('%');
         const isNamed = words.some((word) => PAYS.test(word)) || header.trim() === '%' || PERCENTS.test(fold(header));
         return isShare && !isMisnamed('rate', glance(at)) && isNamed;

@@ -6,6 +6,7 @@ import type { Mapping } from './shapes.ts';
 /** Questions that are answered by constants, with their answers. */
 export const ANSWERS: ReadonlyMap<string, readonly string[]> = new Map([
   ['repeated_amounts', ['order', 'lines']],
+  ['net_of_refunds', ['yes', 'no']],
   ['refunds_without_amount', ['whole', 'none']],
   ['adjusted_total_zero', ['unadjusted', 'refunded']],
   ['swapped_dates', ['yes', 'no']],

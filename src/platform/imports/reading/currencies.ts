@@ -154,10 +154,19 @@ export function readHeaderSign(written: string): SignMeaning {
   return code === undefined || words.length < 2 || isShouted ? undefined : { currency: code };
 }
 
+/** Currencies that are written with a dollar's sign: dollars, pesos and a few others. */
+const DOLLARS = new Map<string, boolean>();
+function isDollar(currency: string): boolean {
+  const name = () => new Intl.DisplayNames('en', { type: 'currency' }).of(currency) ?? '';
+  const isOne = DOLLARS.get(currency) ?? /dollar|peso|real$|córdoba|paʻanga|escudo/i.test(name());
+  DOLLARS.set(currency, isOne);
+  return isOne;
+}
+
 /** An amount's sign must agree with the currency that a column says. */
 export function agrees(sign: string, currency: string): boolean {
   const meaning = readSign(sign);
   if (!meaning) return false;
   if ('currency' in meaning) return meaning.currency === currency;
-  return meaning.sign === '$' || meaning.options.includes(currency);
+  return meaning.options.includes(currency) || (meaning.sign === '$' && isDollar(currency));
 }

@@ -26,6 +26,7 @@ export interface Known {
   profiles: ReadonlyMap<number, ColumnProfile>;
   totalsLines: number[];
   descriptionLine: number | null;
+  footer?: string | undefined;
   flags: readonly Flag[];
   /** The table is of a workbook, whose numbers have no zeros at their end. */
   isSheet: boolean;

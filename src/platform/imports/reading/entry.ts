@@ -35,17 +35,19 @@ export class Entry {
   /** The statuses of the headings above the rows. */
   readonly sections: string[] = [];
   isHeading = false;
+  isNote = false;
   #isPlain = true;
 
   constructor(row: Row) {
     this.add(row);
   }
 
-  add({ line, cells, isPlain, section, isHeading = false }: Row): void {
+  add({ line, cells, isPlain, section, isHeading = false, isNote = false }: Row): void {
     this.lines.push(line);
     this.rows.push(cells);
     if (section !== undefined && !this.sections.includes(section)) this.sections.push(section);
     this.isHeading ||= isHeading;
+    this.isNote ||= isNote;
     this.#isPlain &&= isPlain;
   }
 

@@ -4,6 +4,7 @@ import { fold, foldWords } from './fold.ts';
 import type { Glance } from './glance.ts';
 import { FIELDS, type FieldType, isOrders, isPaid, type Kind } from './kinds.ts';
 import { areTypes, countsLosses, mayLose, saysLoss } from './losses.ts';
+import { namesInvoice, saysProgress } from './progress.ts';
 import {
   findAsked,
   findState,
@@ -165,6 +166,19 @@ function mergeTypes(header: string, { texts }: Glance): Pick<Flag, 'name' | 'isM
   return isMany ? { name: nameHeader(header), isMerged: true } : {};
 }
 
+function progressFlag(header: string, position: number, seen: Glance): Flag {
+  const isNamed = namesInvoice(header);
+  const name = isNamed ? { name: nameHeader(header) } : {};
+  return {
+    position,
+    status: '',
+    by: isNamed ? 'each' : 'value',
+    isEmptyOpen: !isNamed,
+    ...name,
+    ...mergeTypes(header, seen),
+  };
+}
+
 export interface FlagContext {
   takenColumns: ReadonlySet<number>;
   /** Columns of texts that decide nothing, such as an item's name, unless all of their cells say what the lines are. */
@@ -230,6 +244,8 @@ export function findFlags(
       return [{ position, status: '', by: 'each', isEmptyOpen: false, name: nameHeader(header) }];
     if ((isPaid(of) && isDirected(seen)) || saysTypes(header, seen, of) || RETURN_STATES.has(fold(header)))
       return [{ position, status: '', by: 'value', isEmptyOpen: false, isUnseen, ...mergeTypes(header, seen) }];
+    if (saysProgress(header, seen, of) && !(isStatusDeclined && states * 3 >= filled))
+      return [progressFlag(header, position, seen)];
     // Between columns of the status a person has chosen already.
     const isChosen = isStatusDeclined || (isStatusChosen && findFields(of, header).includes('status'));
     const losses = isChosen ? [] : watchLosses(header, position, seen, of);
@@ -279,6 +295,7 @@ function readFlagged(flag: Flag, cell: string): 'yes' | 'no' | undefined {
   if (/^0+(?:[.,]0+)?\s?%?$/.test(cell)) return 'no';
   if (/^1[.,]0$|^100\s?%$/.test(cell)) return 'yes';
   if (by === 'yes' && isPlaceholder(cell)) return 'no';
+  if (status === 'noconsent' && /^(?:never[_ ]?|un)?subscribed$/i.test(cell)) return /^s/i.test(cell) ? 'yes' : 'no';
   const light = by === 'no' ? readLight(cell) : undefined;
   return light ?? readOwn(flag, cell) ?? (PASSING.has(status) || !readTime(cell) ? undefined : 'yes');
 }
@@ -290,7 +307,7 @@ function readFlagged(flag: Flag, cell: string): 'yes' | 'no' | undefined {
 export function readFlag(flag: Flag, cell: string): string | undefined {
   const { status, by, isEmptyOpen, name, isMerged } = flag;
   if (by === 'value') {
-    if (cell === '') return undefined;
+    if (cell === '') return isEmptyOpen ? '' : undefined;
     return isMerged && !isType(cell) && !isDirection(cell) ? `${name}: any other text` : foldStatus(cell);
   }
   if (by === 'loss') {

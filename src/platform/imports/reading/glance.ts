@@ -178,3 +178,5 @@ export const isHandles = ({ filled, handles }: Glance): boolean => filled > 0 &&
 export const isPages = ({ filled, pages }: Glance): boolean => filled > 0 && pages === filled;
 export const isPhones = ({ filled, phones }: Glance): boolean => filled > 0 && phones === filled;
 export const isEmails = ({ filled, emails }: Glance): boolean => filled > 0 && emails === filled;
+/** Addresses of people, and not of profiles, which have an @ as well. */
+export const isAddresses = (glance: Glance): boolean => isEmails(glance) && glance.handles === 0;

@@ -82,6 +82,7 @@ export class Grouper {
   }
 
   count(row: Row): void {
+    if (row.isNote) return;
     const keys = readKeys(this.#columns, row);
     const { id, number } = keys;
     const key = this.#keyFor(row, keys, true);
@@ -97,6 +98,7 @@ export class Grouper {
 
   /** The record that a row completes; undefined while others of its rows are still to come. */
   take(row: Row): Entry | undefined {
+    if (row.isNote) return new Entry(row);
     const key = this.#keyFor(row, readKeys(this.#columns, row), false);
     this.#previous = key;
     if (key === '') return new Entry(row);

@@ -21,10 +21,10 @@ import {
   hasSeveralEmails,
   isMoreThanCode,
   isNoHandle,
-  readCodes,
   readEmail,
   readHandle,
   readList,
+  readOwnCodes,
   readPlatform,
 } from './people.ts';
 import type { Plan } from './plan.ts';
@@ -42,7 +42,7 @@ function readRates(entry: Entry, bench: Bench): Pick<PersonRecord, 'codes' | 'de
   const { plan } = bench;
   const codes = new Map<string, number | null>();
   const destinations = new Map<string, number | null>();
-  const written = plan.columns.code === undefined ? [] : entry.texts(plan.columns.code).flatMap(readCodes);
+  const written = plan.columns.code === undefined ? [] : entry.texts(plan.columns.code).flatMap(readOwnCodes);
   if (written.some(isChangedCode)) return { problem: 'code_changed', field: 'code' };
   if (written.some(isMoreThanCode)) return { problem: 'code_unreadable', field: 'code' };
   for (const [i] of entry.rows.entries()) {
@@ -51,7 +51,7 @@ function readRates(entry: Entry, bench: Bench): Pick<PersonRecord, 'codes' | 'de
     // A flat rate is money, not a share.
     const rate = text === '' || isFlatRate(row, plan) ? null : readPpm(text, plan.rate);
     if (rate === undefined || (rate ?? 0) > MOST_PPM) return { problem: 'rate_unreadable', row: i };
-    for (const code of readCodes(row.text(plan, 'code'))) codes.set(code, codes.get(code) ?? rate);
+    for (const code of readOwnCodes(row.text(plan, 'code'))) codes.set(code, codes.get(code) ?? rate);
     const destination = row.text(plan, 'destination_url');
     if (isUnknown(destination)) continue;
     if (!WebAddress.safeParse(destination).success)

@@ -83,6 +83,7 @@ function makeRules(plan: Plan, format: Format | undefined): MoneyRules {
     isSettled: format?.goods === goods,
     isOwn: format?.key === OWN_KEY && goods === 'amount',
     isCompared: plan.of === 'reconciliation',
+    netOfRefunds: plan.netOfRefunds,
   };
 }
 
@@ -135,6 +136,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   totals: 'adds up the lines above.',
   header: 'repeats the header.',
   heading: 'heads the lines below it, and gives them its status.',
+  note: 'is a note, or the heading of a group, and no record.',
   description: 'describes the columns.',
   repeated: 'repeats a line above.',
   unsubscribed: 'has unsubscribed.',

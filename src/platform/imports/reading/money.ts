@@ -60,12 +60,27 @@ function placeTax(net: number, parts: OrderAmounts): TaxPlace | undefined {
   return onTopGap <= includedGap ? 'on_top' : 'included';
 }
 
+/** The parts with the amount as it was before anything was given back. */
+const addRefund = (parts: OrderAmounts): OrderAmounts => ({
+  ...parts,
+  amount: (parts.amount ?? 0) + Math.abs(parts.refunded ?? 0),
+});
+
+/** The total proves that the amount is what is left after a refund, or that it is not; undefined if it proves neither. */
+function provesNet(parts: OrderAmounts): boolean | undefined {
+  const { amount, refunded = 0, total } = parts;
+  if (amount === undefined || refunded === 0 || total === undefined) return undefined;
+  const isWhole = placeTax(amount, parts) !== undefined;
+  const isLeft = placeTax(amount + Math.abs(refunded), parts) !== undefined;
+  return isWhole === isLeft ? undefined : isLeft;
+}
+
 /** The meanings whose identity holds for an order, as bits in the order of `GOODS`. */
 export function findHolding(candidates: readonly Goods[], parts: OrderAmounts): number {
   let mask = 0;
   GOODS.forEach((goods, bit) => {
     if (!candidates.includes(goods)) return;
-    const net = findGoods(goods, parts);
+    const net = findGoods(goods, goods === 'amount' && provesNet(parts) ? addRefund(parts) : parts);
     if (net !== undefined && placeTax(net, parts) !== undefined) mask |= 1 << bit;
   });
   return mask;
@@ -81,6 +96,7 @@ export const USES = {
   repeatsTotal: 32,
   repeatsAmount: 64,
   refundTime: 128,
+  netOfRefunds: 256,
 } as const;
 
 export interface MoneyRules {
@@ -91,6 +107,8 @@ export interface MoneyRules {
   adjustedZero: 'refunded' | 'unadjusted';
   /** The columns of a known format are settled. */
   isSettled: boolean;
+  /** What was given back is no longer in the amount; undefined if nobody asked. */
+  netOfRefunds: boolean | undefined;
   /** Our own `amount` and `refunded` are goods. */
   isOwn: boolean;
   /** Nothing is written: a total may have more in it, such as a tip. */
@@ -159,10 +177,14 @@ function findRefund(net: number, parts: OrderAmounts, rules: MoneyRules): { refu
 }
 
 /** Goods and what was given back of them, without tax and shipping. */
-export function settleMoney(parts: OrderAmounts, rules: MoneyRules): GoodsResult {
+export function settleMoney(written: OrderAmounts, rules: MoneyRules): GoodsResult {
+  const isOpen = rules.goods === 'amount' && (written.refunded ?? 0) !== 0 && !rules.isSettled && !rules.isOwn;
+  const proof = isOpen ? provesNet(written) : undefined;
+  const parts = isOpen && (proof ?? rules.netOfRefunds) ? addRefund(written) : written;
   const netResult = findNet(parts, rules);
   if ('problem' in netResult) return netResult;
   if (netResult.net < 0) return { problem: 'negative_amount' };
   const { refunded, uses } = findRefund(netResult.net, parts, rules);
-  return { amount: netResult.net, refunded, uses: netResult.uses | uses };
+  const ofNet = isOpen && proof === undefined ? USES.netOfRefunds : 0;
+  return { amount: netResult.net, refunded, uses: netResult.uses | uses | ofNet };
 }

@@ -21,9 +21,13 @@ function cleanAddress(address: string): string | undefined {
 
 const FULL_WIDTH = /[\uff01-\uff5e]/g;
 
+/** Quotes, stars and commas that stand around an address and are none of it. */
+const AROUND = /^[\s'"“”„‟‘’‚‹›«»`´*]+|[\s'"“”„‟‘’‚‹›«»`´*,;]+$/g;
+
 /** Every address of a cell, in lower case; those that are none are left out. */
 function listEmails(written: string): string[] {
-  const text = written.replace(FULL_WIDTH, (sign) => sign.normalize('NFKC'));
+  const plain = written.replace(FULL_WIDTH, (sign) => sign.normalize('NFKC'));
+  const text = plain.includes('<') ? plain : plain.replace(AROUND, '');
   if (!text.includes('@') || text.length > 1_000) return [];
   const bare = text.replace(/mailto:/gi, '').replace(/[;\r\n]+/g, ',');
   const direct = ADDRESS.test(bare.trim()) ? [{ address: bare.trim() }] : addressparser(bare, { flatten: true });
@@ -107,7 +111,7 @@ export function readList(text: string): string[] {
 
 /** A code has what it takes off, or another one, beside it, how often it was used, or is an address. */
 const MORE_THAN_CODE =
-  /[%()]|:\/\/|@[^\s@]+\.|\s(?:[-–—/&+]|and|or|und|oder|et|ou|y|o|e)\s|\s[×x*]\s?\d+$|^\d+\s?[×x*]\s/i;
+  /[%()]|:\/\/|@[^\s@]+\.|\?\w+=|^(?:use|codes?|coupon|gutschein)(?::\s*|\s+)\S|\s(?:[-–—/&+]|and|or|und|oder|et|ou|y|o|e)\s|\s[×x*]\s?\d+$|^\d+\s?[×x*]\s/i;
 
 /** True of a text that is more than a code, which no store would know by that name. */
 export const isMoreThanCode = (code: string): boolean => MORE_THAN_CODE.test(code);
@@ -125,6 +129,20 @@ export function readUsedCodes(text: string): string[] {
   const codes = named.length > 0 ? named.flatMap(readCodes) : readCodes(text);
   return [...new Set(codes.map((code) => TAKEN_OFF.exec(code)?.[1] ?? code))];
 }
+
+const NO_CODES = new Set(
+  'yes no notyet tobecreated tocreate requested seenotes seenote asrequested willfollow folgt beantragt offen pending same ditto open ausstehend'.split(
+    ' ',
+  ),
+);
+/** A word in place of a code. In capitals it may be one, but for a yes and a no. */
+const isNoCode = (code: string): boolean => {
+  const word = code.toLowerCase().replace(/[\s'’".()!-]+/g, '');
+  return /^(?:yes|no)$/.test(word) || (code !== code.toUpperCase() && (NO_CODES.has(word) || isNoHandle(code)));
+};
+
+/** The codes of a person, without words that stand in place of one. */
+export const readOwnCodes = (text: string): string[] => readCodes(text).filter((code) => !isNoCode(code));
 
 /** Several codes of a cell, each as long as a code may be. */
 export const readCodes = (text: string): string[] =>

@@ -29,6 +29,8 @@ export interface Plan {
   repeats: 'order' | 'lines';
   /** An order with the time of a refund and no amount of it was refunded whole. */
   refundsWhole: boolean;
+  /** The amount of an order is what is left after its refund. Plans of earlier versions lack it. */
+  netOfRefunds?: boolean;
   rate: 'percent' | 'fraction';
   /** The currency of amounts that say none. */
   currency: string | null;
@@ -48,5 +50,7 @@ export interface Plan {
   totalsLines: number[];
   /** The line that describes the columns. Plans of earlier versions, and of files without one, lack it. */
   descriptionLine?: number;
+  /** The only heading of a file that stands below all of its records. */
+  footer?: string;
   people: Record<string, string>;
 }

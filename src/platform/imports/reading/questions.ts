@@ -3,6 +3,7 @@ import { Entry } from './entry.ts';
 import { USES } from './money.ts';
 import type { Resolved } from './resolve.ts';
 import type { Row } from './rows.ts';
+import { askPlace } from './sections.ts';
 import type { Mapping, Option, Question } from './shapes.ts';
 import { listMeanings } from './statuses.ts';
 import { judgeStatus, type Study, totalsLine, type Variant } from './study.ts';
@@ -80,7 +81,8 @@ function askStatuses({ study, known }: QuestionContext): Question[] {
         refused: base.refused,
       };
     });
-    const message = value === '' ? 'What does an empty status mean?' : `What does the status “${value}” mean?`;
+    const message =
+      askPlace(value) ?? (value === '' ? 'What does an empty status mean?' : `What does the status “${value}” mean?`);
     return [
       {
         id: `status_meaning:${value}`,

@@ -38,7 +38,7 @@ import { openTable, type Table } from './table.ts';
 import { findFields } from './words.ts';
 
 /** Changes whenever the same bytes and mapping may be read otherwise. */
-const READING_VERSION = 9;
+const READING_VERSION = 10;
 const MOST_DOUBTS = 20;
 /** Fields of texts that may say what a line is, whatever the header says. */
 const TEXTS = ['title', 'method', 'note', 'name'];
@@ -78,6 +78,17 @@ function findTurned(of: Kind, { headers, firstCells }: Shape): string | undefine
   );
 }
 
+const ONE_COLUMN = 'Everything stands in one column: save the file as CSV, with a comma between cells.';
+
+/** The header of a table whose rows are each one cell, as where each stands within quotes; undefined for any other table. */
+function findUnsplit(of: Kind, { headers, firstCells }: Shape): string | undefined {
+  if (headers.filter((header) => header !== '').length !== 1) return undefined;
+  return [headers[0] ?? '', ...firstCells.slice(0, 1)].find((text) => {
+    const names = text.split(/[,;\t|]|\s{2,}/).filter((name) => findFields(of, name.trim()).length > 0);
+    return new Set(names.map((name) => name.trim())).size > 1;
+  });
+}
+
 interface Prepared {
   table: Table;
   known: Known;
@@ -95,6 +106,9 @@ async function prepare(table: Table, request: Request, mapping: Mapping): Promis
   const turnedProblem = findTurned(of, table.shape);
   if (turnedProblem !== undefined)
     throw new BrokenFile('transposed', turnedProblem, null, { value: table.shape.firstCells.join(', ') });
+  const unsplit = findUnsplit(of, table.shape);
+  if (unsplit !== undefined)
+    throw new BrokenFile('no_column', `${ONE_COLUMN} Its header is: ${unsplit}.`, null, { value: unsplit });
   const own = request.mapping ?? {};
   const glance = openGlances(table.shape.sample);
   const assignment = assignColumns({ of, headers, format, mapping: own, stored: request.stored ?? {}, glance });
@@ -124,8 +138,8 @@ async function prepare(table: Table, request: Request, mapping: Mapping): Promis
   const isSheet = table.sheet !== null;
   const { halfDates, is1904 } = table;
   const { profiles } = survey;
-  const { descriptionLine } = table.shape;
-  const asRead = { profiles, totalsLines, descriptionLine, flags, isSheet, halfDates, is1904, addedColumn };
+  const { descriptionLine, footer } = table.shape;
+  const asRead = { profiles, totalsLines, descriptionLine, footer, flags, isSheet, halfDates, is1904, addedColumn };
   const knownTable = { request, headers, format, ...asRead };
   return { table, known: knownTable, assignment, survey };
 }
@@ -159,10 +173,7 @@ function findMissing(
   const has = shape.headers.slice(0, 40).join(', ');
   const sheets =
     table.otherSheets.length === 0 ? '' : ` Other sheets have a table, too: ${table.otherSheets.join(', ')}.`;
-  const single =
-    shape.headers.length > 1
-      ? ''
-      : ' Everything stands in one column: save the file as CSV, with a comma between cells.';
+  const single = shape.headers.length > 1 ? '' : ` ${ONE_COLUMN}`;
   const unread = findUnread(known, shape, missing.flat());
   const faults = unread.map((fault) => ` ${describeFault(fault)}`).join('');
   const [field = ''] = missing[0] ?? [];
@@ -368,6 +379,7 @@ function assertIds({ damaged, columns, headers }: Plan): void {
 async function openRows(source: ByteSource, request: Request, plan: Plan): Promise<OpenRows> {
   const mapping = mergeMappings(request.stored ?? {}, request.mapping ?? {});
   const table = await openTable(source, request, mapping);
+  if (plan.footer !== undefined) table.shape.footer = plan.footer;
   return { table, grouper: await countRows(table, plan, new Set(plan.totalsLines)) };
 }
 

@@ -8,6 +8,7 @@ import { isOrders, isPaid } from './kinds.ts';
 import type { Plan } from './plan.ts';
 import type { ColumnProfile } from './profile.ts';
 import {
+  askNetRefunds,
   askProof,
   askRefundTimes,
   askRepeats,
@@ -147,6 +148,7 @@ export function resolvePlan(known: Known, assignment: Assignment, mapping: Mappi
     askShares(settling);
     askRepeats(settling, goods);
     askRefundTimes(settling);
+    askNetRefunds(settling);
   }
   if (isPaid(of)) askProof(settling);
   const zones = findHeaderZones(headers);
@@ -172,6 +174,7 @@ export function resolvePlan(known: Known, assignment: Assignment, mapping: Mappi
     adjustedZero: mapping.constants?.adjusted_total_zero === 'refunded' ? 'refunded' : 'unadjusted',
     repeats: settleRepeats(settling),
     refundsWhole: mapping.constants?.refunds_without_amount !== 'none',
+    netOfRefunds: mapping.constants?.net_of_refunds === 'yes',
     rate: settleRate(settling),
     currency,
     ...(headerSign && 'currency' in headerSign && !format && { headerCurrency: headerSign.currency }),
@@ -183,6 +186,7 @@ export function resolvePlan(known: Known, assignment: Assignment, mapping: Mappi
     numbered: listIds(settling, (profile) => isNumbered(profile, Object.values(decimals))),
     totalsLines: known.totalsLines,
     ...(known.descriptionLine !== null && { descriptionLine: known.descriptionLine }),
+    ...(known.footer !== undefined && { footer: known.footer }),
     people: mapping.people ?? {},
   };
   return { plan, doubts };

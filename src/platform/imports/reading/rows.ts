@@ -15,6 +15,8 @@ export interface Row {
   section?: string;
   /** The row heads those below it by a state, and is no record. */
   isHeading?: boolean;
+  /** The row is a note, or empty but for a template's zeros: no record. */
+  isNote?: boolean;
 }
 
 const LONGEST_ROW = 1 << 20;

@@ -1,6 +1,7 @@
 import { dayIn } from '../../../kit/values/time-zone.ts';
 import { agrees, isCurrency, readHeaderSign, readSign } from './currencies.ts';
 import { BASIC, type Choice, type Doubt, type Known, NO_LINES, type Settling, toLines } from './doubts.ts';
+import { foldWords } from './fold.ts';
 import { listGoods } from './judge.ts';
 import { USES } from './money.ts';
 import type { Plan } from './plan.ts';
@@ -215,6 +216,28 @@ export function askRefundTimes({ mapping, columns, doubts }: Settling): void {
     ...NO_LINES,
     choices: [choose('whole', 'They were refunded in full'), choose('none', 'They count as if nothing was refunded')],
     uses: USES.refundTime,
+  });
+}
+
+/** Net sales of some reports are what is left after refunds, and those of others are not. */
+const NET = /^(?:net|nets|netto|neto|netos|neta|netas|nette|nettes|netti|nette|liquid[oa]s?)$/;
+
+export function askNetRefunds({ known, mapping, columns, doubts }: Settling): void {
+  const { amount, refunded, taxes } = columns;
+  if (known.format || amount === undefined || refunded === undefined || taxes !== undefined) return;
+  const header = known.headers[amount] ?? '';
+  if (mapping.constants?.net_of_refunds !== undefined || !foldWords(header).some((word) => NET.test(word))) return;
+  const choose = (net_of_refunds: 'yes' | 'no', label: string): Choice => ({
+    mapping: { constants: { net_of_refunds } },
+    label,
+  });
+  doubts.push({
+    code: 'amount_meaning',
+    field: 'net_of_refunds',
+    message: `Are refunds already taken off “${header}”?`,
+    ...NO_LINES,
+    choices: [choose('yes', 'Yes: it is what is left after refunds'), choose('no', 'No: refunds are still in it')],
+    uses: USES.netOfRefunds,
   });
 }
 

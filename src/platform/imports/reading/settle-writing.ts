@@ -115,6 +115,13 @@ function askSwapped({ known, mapping, doubts }: Settling, position: number): voi
   });
 }
 
+/** The order that a header such as `Date (DD/MM/YYYY)` or `Datum (TT.MM.JJJJ)` says. */
+function readHeaderOrder(header: string): DateOrder | undefined {
+  if (/\b(?:dd?|tt?|jj|gg)[-./ ]?mm?[-./ ]?(?:[yja]{4}|[yja]{2}|[rg]{4})\b/i.test(header)) return 'dmy';
+  if (/\bmm?[-./ ]?(?:dd?|tt?)[-./ ]?[yja]{2,4}\b/i.test(header)) return 'mdy';
+  return /\b[yja]{4}[-./ ]?mm?[-./ ]?(?:dd?|tt?|jj)\b/i.test(header) ? 'ymd' : undefined;
+}
+
 export function settleTimes(settling: Settling): Plan['times'] {
   const { known, mapping, columns, doubts } = settling;
   const times: Plan['times'] = {};
@@ -147,10 +154,12 @@ export function settleTimes(settling: Settling): Plan['times'] {
     const isAlike = proven !== undefined && proven.isSlashed === isAsWritten && orders.includes(proven.order);
     const carriedOrder = isAlike ? proven?.order : undefined;
     const only = orders.length === 1 ? orders[0] : undefined;
-    const order = only ?? allowedOrder ?? carriedOrder;
+    const named = readHeaderOrder(known.headers[position] ?? '');
+    const ofHeader = named !== undefined && orders.includes(named) ? named : undefined;
+    const order = only ?? allowedOrder ?? ofHeader ?? carriedOrder;
     if (order === undefined) doubts.push(askDates(known.headers[position] ?? '', profile, orders, known.request.now));
     // Only what the column's own cells, or a caller, say holds for the columns beside it.
-    const ownOrder = only ?? allowedOrder;
+    const ownOrder = only ?? allowedOrder ?? ofHeader;
     if (ownOrder !== undefined) proven ??= { order: ownOrder, isSlashed: isAsWritten };
     if (known.halfDates.includes(position)) askSwapped(settling, position);
     times[position] = {

@@ -52,8 +52,10 @@ export interface Shape {
   /** The cells that the first rows begin with: the header of a table that lies on its side. */
   firstCells: string[];
   sample: Row[];
-  /** Texts that stand alone above the header. */
-  titles: string[];
+  /** The texts of each line above the header. */
+  titles: string[][];
+  /** The only heading of the file, where it stands below all records. The whole file has been read when it is known. */
+  footer?: string;
   /** The line below the header that describes its columns; null if there is none. */
   descriptionLine: number | null;
 }
@@ -161,12 +163,9 @@ export function detectShape(text: string, of: Kind, wish: ShapeWish): Shape {
   const records = descriptionLine === null ? below : below.slice(1);
   const titles = rows
     .filter(({ line }) => line < (headerLine ?? 0))
-    .flatMap(({ cells }) => {
-      const [only, ...others] = cells.map((cell) => cell.trim()).filter((cell) => cell !== '');
-      return only === undefined || others.length > 0 ? [] : [only];
-    });
-  const mark = openSections(of, headers, titles, true);
+    .map(({ cells }) => cells.map((cell) => cell.trim()).filter((cell) => cell !== ''));
+  const mark = openSections(of, headers, { titles }, true);
   for (const row of records) mark(row);
-  const sampleRows = records.filter(({ isHeading }) => !isHeading);
+  const sampleRows = records.filter(({ isHeading, isNote }) => !isHeading && !isNote);
   return { separator, headerLine, headers, firstCells, titles, sample: sampleRows, descriptionLine };
 }

@@ -243,7 +243,8 @@ export function findState(header: string, of: Kind): State | undefined {
 export function findAsked(header: string, of: Kind): 'yes' | 'no' | 'each' | undefined {
   if (of === 'reconciliation' || of === 'directory') return undefined;
   const { words, isNegated } = readHeading(header);
-  if (words.length === 0 || foldWords(header).some((each) => HARMLESS.test(each))) return undefined;
+  if (words.length === 0 || /\bw-?\s?[89]\b/i.test(header) || foldWords(header).some((each) => HARMLESS.test(each)))
+    return undefined;
   const rest = words.filter((each) => !RECORDS.has(each) && !STATE_NOUNS.has(each));
   if (rest.some((each) => UNSURE.has(each))) return 'yes';
   const states = rest.flatMap((each) => readHeaderState(each, of) ?? []).filter((state) => isAbout(state, of));

@@ -70,6 +70,7 @@ export function judge(entry: Entry, bench: Bench): Judged {
   const { of, headers } = bench.plan;
   if (entry.rows.every((cells) => repeatsHeader(cells, headers))) return leaveOut(entry, 'header');
   if (entry.isHeading) return leaveOut(entry, 'heading');
+  if (entry.isNote) return leaveOut(entry, 'note');
   if (entry.lines[0] === bench.plan.descriptionLine) return leaveOut(entry, 'description');
   if (isSubtotal(entry, bench.plan)) return totalsLine(entry);
   if (of === 'reconciliation') return judgeCompared(entry, bench);
@@ -184,7 +185,7 @@ function judgeVariant(variant: Variant, entry: Entry, base: Judged): Judged | un
 }
 
 /** A row that is no record, as a line on its own. */
-const leaveOut = (entry: Entry, kind: 'header' | 'heading' | 'description' | 'totals'): Judged => ({
+const leaveOut = (entry: Entry, kind: 'header' | 'heading' | 'note' | 'description' | 'totals'): Judged => ({
   line: makeLine(entry, 'left_out', kind),
   uses: 0,
   status: null,

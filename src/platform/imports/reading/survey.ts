@@ -24,6 +24,8 @@ export interface Survey {
   totals: Row[];
   /** Texts of lines that give those below them a status, the first of them. */
   headings: Set<string>;
+  /** The only heading, while no record has followed it. */
+  footer: string | null;
   grouper: Grouper | null;
   keyColumns: string;
 }
@@ -80,8 +82,13 @@ function mayTotal({ cells }: Row, assignment: Assignment): boolean {
 /** The last rows of a file wait, because they may be totals. */
 function splitTotals(last: readonly Row[], assignment: Assignment): { rows: Row[]; totals: Row[] } {
   let from = last.length;
-  while (from > 0 && mayTotal(last[from - 1] ?? { line: 0, cells: [], isPlain: true }, assignment)) from -= 1;
-  return { rows: last.slice(0, from), totals: last.slice(from) };
+  const isLast = (row: Row | undefined) => row !== undefined && (row.isNote || mayTotal(row, assignment));
+  while (isLast(last[from - 1])) from -= 1;
+  const tail = last.slice(from);
+  return {
+    rows: [...last.slice(0, from), ...tail.filter(({ isNote }) => isNote)],
+    totals: tail.filter(({ isNote }) => !isNote),
+  };
 }
 
 /** Reads the whole file once: what the cells of each column can be, and which rows belong together. */
@@ -108,15 +115,17 @@ export async function surveyTable(
     differing: [],
     totals: [],
     headings: new Set(),
+    footer: null,
     grouper,
     keyColumns: JSON.stringify(keys.positions),
   };
   const isLatin = !table.encoding.startsWith('utf');
   const take = (row: Row) => {
     grouper?.count(row);
-    if (row.isHeading && survey.headings.size < MOST_HEADINGS)
-      survey.headings.add(row.cells.find((cell) => cell.trim() !== '')?.trim() ?? '');
-    if (repeatsHeader(row.cells, headers) || row.line === descriptionLine || row.isHeading) return;
+    if (row.isHeading) noteHeading(survey, row);
+    if (row.isHeading || row.isNote) return;
+    if (repeatsHeader(row.cells, headers) || row.line === descriptionLine) return;
+    survey.footer = null;
     lineTotals?.take(row);
     for (const [position, typeSet] of types) {
       const cell = row.cells[position] ?? '';
@@ -137,7 +146,15 @@ export async function surveyTable(
   const { rows, totals } = splitTotals(last, assignment);
   for (const row of rows) take(row);
   survey.totals = totals;
+  if (survey.footer !== null) table.shape.footer = survey.footer;
   return survey;
+}
+
+function noteHeading(survey: Survey, { cells }: Row): void {
+  const filled = cells.map((cell) => cell.trim()).filter((cell) => cell !== '');
+  const [text = '', ...others] = filled;
+  survey.footer = survey.headings.size === 0 && others.length === 0 ? text : null;
+  if (survey.headings.size < MOST_HEADINGS) survey.headings.add(text);
 }
 
 const FOREIGN = /[\u0080-\uffff]/;

@@ -78,7 +78,7 @@ export async function openTable(
     shape,
     async *rows() {
       let lines = 0;
-      const mark = openSections(of, shape.headers, shape.titles, isSheet);
+      const mark = openSections(of, shape.headers, shape, isSheet);
       for await (const batch of readRows(text, shape.separator, isSheet)) {
         const rows = (batch[0]?.line ?? 0) > after ? batch : batch.filter(({ line }) => line > after);
         lines += rows.length;

@@ -11,6 +11,16 @@ const TOTALS = new Set(
 /** A row that adds up those above says so in one of its cells. */
 export const saysTotal = (text: string): boolean => text.length < 40 && TOTALS.has(fold(text.replace(/[:.]\s*$/, '')));
 
+const FIGURES = new Set(
+  `average|avg|mean|median|count|min|max|minimum|maximum|durchschnitt|mittelwert|anzahl|moyenne|nombre|promedio|media|recuento|
+   conteggio|gemiddelde|aantal|média|contagem|średnia|liczba`
+    .split('|')
+    .map(fold),
+);
+/** A row of another figure than the sum, such as the average. */
+export const saysFigure = (text: string): boolean =>
+  text.length < 40 && FIGURES.has(fold(text.replace(/[:.]\s*$/, '')));
+
 const SUBTOTALS = new Set(
   'subtotal|zwischensumme|teilergebnis|ergebnis|gesamtergebnis|soustotal|subtotale|subtotaal|sumaczesciowa|podsuma'.split(
     '|',

@@ -213,7 +213,7 @@ export const PEOPLE_FORMATS: readonly Format[] = [
     name: "FirstPromoter's commissions",
     of: PAID,
     needs: [['is_paid'], ['unit'], ['amount']],
-    columns: { amount: ['amount'], status: ['is_paid'] },
+    columns: { amount: ['amount'], status: ['is_paid'], email: ['promoter_email'] },
     leftOut: [
       { column: 'unit', values: ['points', 'credits', 'months', 'free_months', 'discount'], kind: 'not_money' },
     ],
