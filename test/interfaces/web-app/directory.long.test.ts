@@ -203,7 +203,7 @@ describe.skipIf(!hasBrowser('The directory in the web app'))('the directory in t
     await page.locator('.stat').getByText('398', { exact: true }).waitFor();
     await go('/lists');
     await lookAt('lists');
-    await page.getByRole('link', { name: 'Runners in spring' }).click();
+    await page.getByRole('link', { name: 'Runners in spring', exact: true }).click();
     const listed = page.getByRole('table', { name: 'Creators on the list' }).locator('tbody tr');
     await expect.poll(() => listed.count()).toBe(2);
     await listed.nth(0).getByRole('checkbox').check();
