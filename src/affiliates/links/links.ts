@@ -3,8 +3,7 @@ import type { LinkPastCodesTable, LinksTable } from '../../kit/engines/postgres/
 import { listing } from '../../kit/engines/postgres/listing.ts';
 import type { Db } from '../../kit/engines/postgres/open.ts';
 import { updateOwn } from '../../kit/engines/postgres/own.ts';
-import type { ShownChanges } from '../../kit/engines/postgres/window.ts';
-import { inWindow } from '../../kit/engines/postgres/window.ts';
+import { inWindow, type ShownChanges } from '../../kit/engines/postgres/window.ts';
 import { notFound } from '../../kit/values/errors.ts';
 import { foldCase } from '../../kit/values/fold.ts';
 import type { Page } from '../../kit/values/page.ts';

@@ -71,13 +71,13 @@ function divide(total: number, amounts: Amounts): Amounts {
 /** A product is known by its SKU, or by its title where it has none. */
 const getProduct = ({ sku, title }: OrderLine): string => sku ?? title ?? NO_PRODUCT;
 
-/** What each product has of an order: left after refunds, and earned by it. */
+/** The parts of an order that each product has: left after refunds, and earned by it. */
 interface ProductState {
   left: Amounts;
   commission: Amounts;
 }
 
-/** What products lose at one time. */
+/** The amounts that products lose at one time. */
 interface ProductLoss {
   refunds: Amounts;
   commission: Amounts;

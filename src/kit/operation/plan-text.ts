@@ -13,19 +13,9 @@ interface TextChange {
 
 /** Columns that no answer of the API has. */
 const INTERNAL = new Set([
+  ...['brand_id', 'slug', 'link_version', 'erased_by', 'deleted_at', 'person_id', 'known_by', 'undone', 'settled_ids'],
   ...[
-    'brand_id',
-    'slug',
-    'link_version',
-    'erased_by',
     'renamed_at',
-    'deleted_at',
-    'person_id',
-    'known_by',
-    'undone',
-    'settled_ids',
-  ],
-  ...[
     'profiled_at',
     'profile_attempts',
     'profile_retry_at',

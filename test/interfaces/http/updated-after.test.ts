@@ -71,6 +71,7 @@ describe('updated_after', () => {
   async function follow(change: () => Promise<Item>): Promise<{ shown: string[]; missed: string[] }> {
     const before = await read();
     const since = now();
+    // Times have milliseconds: the change must not be in the one that `since` names.
     await new Promise((resolve) => setTimeout(resolve, 5));
     await change();
     const [after, updated] = [await read(), await read(since)];

@@ -174,7 +174,7 @@ const isGoodsAdjustment = ({ kind, reason }: z.output<typeof Adjustment>) =>
 const sumGoods = ({ line_items: lines, taxes_included: taxesIncluded }: ShopifyOrder): bigint =>
   sumDecimals(lines.map((line) => computeGoods(line, taxesIncluded)));
 
-/** What a refund's amounts mean in its order. */
+/** The facts of an order by which a refund's amounts are read. */
 interface RefundedOrder {
   currency: string;
   taxesIncluded: boolean;
@@ -183,7 +183,7 @@ interface RefundedOrder {
   worth: { goods: bigint; total: bigint } | undefined;
 }
 
-/** What all lines cost with their tax. */
+/** The price of all lines with their tax. */
 const sumGross = ({ line_items: lines, taxes_included: taxesIncluded }: ShopifyOrder): bigint =>
   sumDecimals(
     lines.flatMap((line) => [computeAmount(line, taxesIncluded), ...(line.tax_lines ?? []).map(({ price }) => price)]),
@@ -199,7 +199,7 @@ function toRefundedOrder(order: ShopifyOrder): RefundedOrder {
   };
 }
 
-/** What a refund gives back beyond its lines; below zero where a part of them was kept, as a restocking fee. */
+/** The amount that a refund gives back beyond its lines; below zero where a part of them was kept, as a restocking fee. */
 const sumAdjustments = ({ order_adjustments: adjustments }: ShopifyRefund): bigint =>
   sumDecimals(adjustments.filter(isGoodsAdjustment).map(({ amount }) => -amount));
 
@@ -252,6 +252,7 @@ function readKind(
 
 function toOrderFacts(order: ShopifyOrder, store: StoreSettings, lenient: LenientReader): OrderFacts {
   const { currency } = order;
+  const refundedOrder = toRefundedOrder(order);
   const attributes = lenient.list('note_attributes', Attribute, order.note_attributes);
   const codes = lenient.list('discount_codes', z.object({ code: z.string() }), order.discount_codes);
   const landingSite = lenient.one('landing_site', z.string(), order.landing_site);
@@ -272,7 +273,7 @@ function toOrderFacts(order: ShopifyOrder, store: StoreSettings, lenient: Lenien
     country: findCountry(addresses.map((address) => Address.safeParse(address).data?.country_code)),
     codes: uniqueCodes(codes.map(({ code }) => code)),
     clickIds: uniqueClicks([...readClickIds(attributes), readClickIdFromUrl(landingSite)]),
-    refunds: dropEmptyRefunds((order.refunds ?? []).map((refund) => toRefund(refund, toRefundedOrder(order)))),
+    refunds: dropEmptyRefunds((order.refunds ?? []).map((refund) => toRefund(refund, refundedOrder))),
     hasAllRefunds: (order.refunds ?? null) !== null,
     isTest: lenient.one('test', z.boolean(), order.test) ?? false,
     dispute: null,

@@ -365,7 +365,7 @@ const PAYS =
 /** Rates of something else than of sales. */
 const OTHER_RATES =
   /^(?:engagement|tax|vat|response|reply|conversion|open|click|bounce|completion|approval|return|refund|interaktion|steuer|er|growth|view|like)$/;
-/** What a percentage is of, nobody says: of the goods for the creator, or off them for their followers. */
+/** A percentage of the goods for the creator, or one off them for their followers: the header does not say. */
 const PERCENTS =
   /^(?:percents?|percentages?|pct|prozente?|prozentsatz|pourcentage|porcentaje|percentuale|percentagem)$/;
 const NOT_PARTS =

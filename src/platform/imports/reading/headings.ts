@@ -1,7 +1,7 @@
 import { fold, foldWords } from './fold.ts';
 import type { Kind } from './kinds.ts';
 import { readEmail } from './people.ts';
-import { isRecordWord, isStateNoun, namesState } from './state-words.ts';
+import { isNegation, isRecordWord, isStateNoun, namesState } from './state-words.ts';
 import { foldStatus, isKnownState, isType } from './statuses.ts';
 
 /** Words that a heading has beside its state, and that say nothing of its lines. */
@@ -45,7 +45,6 @@ const WEAK = new Set(
    open processed locked released next future later new ex exchange sent received return returns hold warranty dispute removed old leads
    archive queue estimate gifted interested planned`.split(/\s+/),
 );
-const NOT = new Set('not no non never nicht kein keine pas nie niet sin senza nao without'.split(' '));
 
 const isState = (of: Kind, word: string): boolean =>
   namesState(word) ||
@@ -83,7 +82,7 @@ export function readHeading(of: Kind, text: string): Heading | undefined {
   const whole = foldStatus(text);
   if (isState(of, words.join(''))) return { status: foldStatus(words.join('')), isPlain: true };
   if (rest.length === 0 && isType(text)) return { status: whole, isPlain: true };
-  const isNegated = words.some((word) => NOT.has(word));
+  const isNegated = words.some(isNegation);
   const isNamed =
     hasJoinedState(of, words) ||
     (rest.length > 0 && rest.every((word) => isState(of, word))) ||

@@ -2,7 +2,7 @@ import { foldWords } from './fold.ts';
 import type { Glance } from './glance.ts';
 import { FIELDS, isOrders, isPaid, type Kind } from './kinds.ts';
 import { isQuantity } from './line-totals.ts';
-import { isStateNoun, readLossState } from './state-words.ts';
+import { isNegation, isStateNoun, readLossState } from './state-words.ts';
 import { isBackType, isMainType, isType } from './statuses.ts';
 import { findFields } from './words.ts';
 
@@ -15,14 +15,13 @@ const OF_PEOPLE = new Set('rejected blocked inactive deleted'.split(' '));
 const TAKEN_BACK = /^(?:clawback|clawedback)$/;
 /** Words that say something else beside others: a return label, a test product, the left column. */
 const ALONE = new Set('return returns test testing left ended quit removed archived sample'.split(' '));
-const NOT = new Set('not no non never nicht kein keine pas nie niet sin senza nao un without ohne sans'.split(' '));
 
 /** A cell such as “Returned to sender”, “charged back” or “void”, beside a status by which the record counts. */
 export function saysLoss(of: Kind, text: string): boolean {
   if (text.length > 40) return false;
   const words = foldWords(text);
   const [first = ''] = words;
-  if (words.length === 0 || words.length > 5 || NOT.has(first)) return false;
+  if (words.length === 0 || words.length > 5 || first === 'un' || isNegation(first)) return false;
   const lost = isOrders(of) || isPaid(of) ? OF_MONEY : OF_PEOPLE;
   const isLoss = (word: string) => {
     if (TAKEN_BACK.test(word)) return isPaid(of);

@@ -107,7 +107,7 @@ export interface MoneyRules {
   adjustedZero: 'refunded' | 'unadjusted';
   /** The columns of a known format are settled. */
   isSettled: boolean;
-  /** What was given back is no longer in the amount; undefined if nobody asked. */
+  /** The amount is what is left after refunds; undefined if nobody asked. */
   netOfRefunds: boolean | undefined;
   /** Our own `amount` and `refunded` are goods. */
   isOwn: boolean;

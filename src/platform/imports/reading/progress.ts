@@ -5,7 +5,7 @@ import { readHeading } from './headings.ts';
 import { isOrders, isPaid, type Kind } from './kinds.ts';
 import { saysLoss } from './losses.ts';
 import { isGood, readStatus } from './statuses.ts';
-import { readTime } from './times.ts';
+import { saysMonth } from './times.ts';
 
 const toWords = (list: string): ReadonlySet<string> => new Set(list.split(/\s+/).map(fold));
 
@@ -39,8 +39,7 @@ const METHODS = toWords(
 
 const isMethod = (text: string): boolean => foldWords(text).some((word) => METHODS.has(word));
 /** An id, a number, a month or a page tells payments apart, and says nothing of how far each is. */
-const isReference = (text: string): boolean =>
-  /\d|:\/\//.test(text) || isPlaceholder(text) || readTime(`1 ${text} 2026`) !== undefined;
+const isReference = (text: string): boolean => /\d|:\/\//.test(text) || isPlaceholder(text) || saysMonth(text);
 
 const namesPayment = (header: string): boolean => {
   const words = foldWords(header).filter((word) => !ASIDE.has(word));

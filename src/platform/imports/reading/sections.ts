@@ -7,7 +7,7 @@ import { readEmail, readHandle } from './people.ts';
 import type { Row } from './rows.ts';
 import { isRecordWord } from './state-words.ts';
 import { isBackType, isGood, isType, readStatus, readType } from './statuses.ts';
-import { readTime } from './times.ts';
+import { saysMonth } from './times.ts';
 import { readSubtotal, saysFigure, saysTotal } from './totals.ts';
 import { findFields } from './words.ts';
 
@@ -20,7 +20,7 @@ interface Lone {
 
 const LONGEST_SUM = 20;
 const LEAST_MERGED = 3;
-/** What most second cells have, and no sum: tried first, because every row of a file is looked at. */
+/** Signs of a second cell that is no sum. They are tried first, because every row of a file is looked at. */
 const NO_SUM = /[:/@]|\d-\d|\p{L}{4}/u;
 
 /** Merged cells that were filled out say one thing. */
@@ -148,9 +148,7 @@ const isBlankForm = ({ of, times }: Layout, cells: readonly string[]): boolean =
 
 /** A month, a day, a letter or a number groups what is below, and says nothing else of it. */
 const isGroup = (text: string): boolean =>
-  /^\p{L}$|^(?:.*\D)?(?:19|20)\d\d$/u.test(text) ||
-  /^\D*\d+\D*$/.test(text) ||
-  readTime(`1 ${text} 2026`) !== undefined;
+  /^\p{L}$|^(?:.*\D)?(?:19|20)\d\d$/u.test(text) || /^\D*\d+\D*$/.test(text) || saysMonth(text);
 
 /** A remark about the file, or a platform, says nothing of the lines below. */
 const REMARK =

@@ -166,6 +166,10 @@ const NOT = new Set(
   ),
 );
 
+const WITHOUT = new Set(['without', 'ohne', 'sans']);
+/** A word by which others say the opposite: not, kein, sans. */
+export const isNegation = (word: string): boolean => NOT.has(word) || WITHOUT.has(word);
+
 /** Words of a header that say nothing of what its column asks. */
 const FILLERS = new Set(
   `is was has been at on since from all time date yes no y n ja nein oui non si the of by to for a an already fully currently flag

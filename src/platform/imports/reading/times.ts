@@ -195,6 +195,9 @@ function isDate(year: number, month: number, day: number): boolean {
   return days !== undefined && day >= 1 && day <= days;
 }
 
+/** “März” or “feb.”: a month without a day or a year. */
+export const saysMonth = (text: string): boolean => readTime(`1 ${text} 2026`) !== undefined;
+
 /** The dates of one column are read in one way. */
 export interface TimeReading {
   /** Days are counted from 1904. */
